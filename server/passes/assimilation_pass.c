@@ -10,12 +10,11 @@
 #include "server/base/clock.h"
 #include "server/base/random.h"
 #include "server/passes/command_run.h"
-#include "server/passes/ending.h"
+#include "server/passes/complaints.h"
 #include "server/passes/pass_lease.h"
 #include "server/passes/pass_repeat.h"
 #include "server/passes/upload_folder.h"
 #include "server/submit/output_files.h"
-#include "tools/qmctl/session/progress_line.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -30,10 +29,10 @@ enum {
 #define PART_BYTES ((size_t)1 << 30)
 
 struct assimilation {
-    struct session *session;
-    const struct transition_pass_settings *settings;
+    struct pass_owner *owner;
+    const struct pass_settings *settings;
     struct assimilation_failures *failures;
-    struct transition_counts *counts;
+    struct pass_counts *counts;
     struct complaints complaints;
     const struct app_row *app;
     struct arena *arena; /* of one job */
@@ -69,13 +68,14 @@ static void note_failure(struct assimilation *assimilation, const struct finishe
 {
     struct assimilation_failures *failures = assimilation->failures;
 
-    complain(&assimilation->complaints, "assimilation of job", job->name, why, TRANSITION_PUT_OFF);
+    complain(&assimilation->complaints, assimilation->owner, "assimilation of job", job->name, why,
+             PASS_PUT_OFF);
     assimilation->counts->put_off++;
     assimilation->row.failures++;
     if (failures->count == sizeof(failures->items) / sizeof(failures->items[0]))
         return; /* it is tried again sooner */
     failures->items[failures->count].id = job->id;
-    failures->items[failures->count++].until = assimilation->settings->now + TRANSITION_PUT_OFF;
+    failures->items[failures->count++].until = assimilation->settings->now + PASS_PUT_OFF;
 }
 
 /* --- one job ------------------------------------------------------------------------------------
@@ -98,7 +98,7 @@ static enum status list_files(struct assimilation *assimilation, const struct fi
     if (*ret_paths == NULL)
         return fail(failure, STATUS_TOO_LARGE, "its list of output files is too long");
     for (size_t i = 0; i < count; i++) {
-        status = output_file_find(assimilation->session->config, assimilation->arena, &files[i],
+        status = output_file_find(assimilation->owner->config, assimilation->arena, &files[i],
                                   &(*ret_paths)[i], failure);
         if (status != STATUS_OK && status != STATUS_NOT_FOUND)
             return status;
@@ -160,21 +160,21 @@ struct saving {
 static enum status save(void *subject)
 {
     const struct saving *saving = subject;
-    struct db *db = saving->assimilation->session->db;
+    struct db *db = saving->assimilation->owner->db;
     int64_t now = saving->assimilation->settings->now;
     enum status status = pass_lease_check(saving->assimilation->lease);
 
     if (status == STATUS_OK)
         status = db_assimilation_save(
             db, saving->job->id, saving->is_done ? ASSIMILATE_DONE : ASSIMILATE_INIT,
-            error_bits_of(saving->job), saving->is_done ? now : now + TRANSITION_PUT_OFF);
+            error_bits_of(saving->job), saving->is_done ? now : now + PASS_PUT_OFF);
     return status == STATUS_OK ? db_commit(db) : status;
 }
 
 static enum status assimilate(struct assimilation *assimilation, int64_t id)
 {
     struct failure why = {.status = STATUS_OK};
-    struct db *db = assimilation->session->db;
+    struct db *db = assimilation->owner->db;
     struct finished_job_row job;
     enum command_exit found = COMMAND_LATER;
     struct saving saving;
@@ -192,7 +192,7 @@ static enum status assimilate(struct assimilation *assimilation, int64_t id)
     if (status != STATUS_OK)
         return status == STATUS_NOT_FOUND ? STATUS_OK : status;
     if (give_on(assimilation, &job, &found, &why) != STATUS_OK) {
-        if (ending_is_wanted())
+        if (pass_is_to_end(assimilation->owner))
             return STATUS_OK; /* it was not the command that failed */
         note_failure(assimilation, &job, why.text);
         assimilation->row.seconds += clock_seconds() - begun;
@@ -203,7 +203,7 @@ static enum status assimilate(struct assimilation *assimilation, int64_t id)
     status = repeat_transaction(db, save, &saving);
     assimilation->counts->assimilated += status == STATUS_OK && found == COMMAND_YES;
     assimilation->counts->deferred += status == STATUS_OK && found != COMMAND_YES;
-    progress(assimilation->session, "jobs assimilated", assimilation->counts->assimilated);
+    pass_progress(assimilation->owner, "jobs assimilated", assimilation->counts->assimilated);
     return status == STATUS_NOT_FOUND ? STATUS_OK : status; /* others have it */
 }
 
@@ -230,7 +230,7 @@ static enum status find_due(void *subject, int64_t *ret_ids, size_t most, size_t
     enum status status;
 
     do {
-        status = db_assimilation_due(assimilation->session->db, assimilation->app->id, after, found,
+        status = db_assimilation_due(assimilation->owner->db, assimilation->app->id, after, found,
                                      PAGE_JOBS, &found_count);
         if (status != STATUS_OK)
             return status;
@@ -279,7 +279,7 @@ static enum status assimilate_some(struct assimilation *assimilation)
 /* Goes on once at a place that is drawn, where it was too many that failed. */
 static enum status assimilate_all(struct assimilation *assimilation)
 {
-    struct db *db = assimilation->session->db;
+    struct db *db = assimilation->owner->db;
     int64_t last = 0;
     enum status status = assimilate_some(assimilation);
 
@@ -301,19 +301,17 @@ static enum status assimilate_app(void *subject, const struct app_row *app)
 
     assimilation->app = app;
     assimilation->after = 0;
-    assimilation->lease = pass_lease_create(assimilation->session, "assimilation", app->id);
+    assimilation->lease = pass_lease_create(assimilation->owner, "assimilation", app->id);
     if (assimilation->lease != NULL)
         status = assimilate_all(assimilation);
     pass_lease_destroy(assimilation->lease);
     return status;
 }
 
-enum status assimilation_pass(struct session *session,
-                              const struct transition_pass_settings *settings,
-                              struct assimilation_failures *failures,
-                              struct transition_counts *counts)
+enum status assimilation_pass(struct pass_owner *owner, const struct pass_settings *settings,
+                              struct assimilation_failures *failures, struct pass_counts *counts)
 {
-    struct assimilation assimilation = {.session = session,
+    struct assimilation assimilation = {.owner = owner,
                                         .settings = settings,
                                         .failures = failures,
                                         .counts = counts,
@@ -326,7 +324,7 @@ enum status assimilation_pass(struct session *session,
     forget_old_failures(failures, settings->now);
     assimilation.arena = arena_create(PART_BYTES);
     if (assimilation.arena != NULL)
-        status = for_each_app(session, assimilate_app, &assimilation);
+        status = for_each_app(owner->db, assimilate_app, &assimilation);
     arena_destroy(assimilation.arena);
-    return session_db_failed(session, status, "assimilation");
+    return pass_failed(owner, status, "assimilation");
 }

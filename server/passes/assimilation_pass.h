@@ -5,7 +5,7 @@
 #ifndef SERVER_PASSES_ASSIMILATION_PASS_H
 #define SERVER_PASSES_ASSIMILATION_PASS_H
 
-#include "server/passes/transition_pass.h"
+#include "server/passes/pass.h"
 
 /* Jobs whose command has failed, which are passed over for a while; kept from round to round. */
 struct assimilation_failures {
@@ -17,9 +17,9 @@ struct assimilation_failures {
 
 /* Adds to *counts, also on failure what was done before it. Without settings->assimilate nothing.
  */
-MUST_CHECK enum status assimilation_pass(struct session *session,
-                                         const struct transition_pass_settings *settings,
+MUST_CHECK enum status assimilation_pass(struct pass_owner *owner,
+                                         const struct pass_settings *settings,
                                          struct assimilation_failures *failures,
-                                         struct transition_counts *counts);
+                                         struct pass_counts *counts);
 
 #endif

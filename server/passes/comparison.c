@@ -15,7 +15,7 @@
 
 #include "server/base/banned.h"
 
-enum { PIECE = 64 * 1024 };
+enum { PIECE = 16 * 1024 };
 
 /* --- the command ------------------------------------------------------------------------------ */
 
@@ -105,7 +105,7 @@ static ssize_t read_piece(int file, char *piece)
 static enum comparison_answer compare_open_files(int left, int right, const char *left_path,
                                                  const char *right_path, struct failure *failure)
 {
-    static char left_piece[PIECE], right_piece[PIECE];
+    char left_piece[PIECE], right_piece[PIECE];
     ssize_t left_length, right_length;
 
     do {

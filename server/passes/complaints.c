@@ -1,28 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/passes/complaints.h"
 
-#include "server/base/shown.h"
+#include "server/passes/pass.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 
 #include "server/base/banned.h"
 
-enum { COMPLAINTS_MAX = 20, MINUTE = 60 };
+enum { COMPLAINTS_MAX = 20, MINUTE = 60, NAME_BYTES = 120 };
 
-void complain(struct complaints *complaints, const char *what, struct text name, const char *why,
-              int64_t again_after)
+void complain(struct complaints *complaints, const struct pass_owner *owner, const char *what,
+              struct text name, const char *why, int64_t again_after)
 {
-    complaints->count++;
-    if (complaints->count <= COMPLAINTS_MAX) {
-        char again[64] = "";
+    char sentence[1024], again[64] = "";
 
-        if (again_after > 0)
-            snprintf(again, sizeof(again), "; tried again in %" PRId64 " minutes",
-                     again_after / MINUTE);
-        shown_line(stderr, "qmctl: %s " TEXT_FORMAT ": %s%s", what, TEXT_ARG(text_first(name, 120)),
-                   why, again);
-    } else if (complaints->count == COMPLAINTS_MAX + 1) {
-        fputs("qmctl: further failures are counted only\n", stderr);
+    complaints->count++;
+    if (owner->say == NULL || complaints->count > COMPLAINTS_MAX + 1)
+        return;
+    if (complaints->count == COMPLAINTS_MAX + 1) {
+        owner->say(owner->context, "further failures are counted only");
+        return;
     }
+    if (again_after > 0)
+        (void)snprintf(again, sizeof(again), "; tried again in %" PRId64 " minutes",
+                       again_after / MINUTE);
+    (void)snprintf(sentence, sizeof(sentence), "%s " TEXT_FORMAT ": %s%s", what,
+                   TEXT_ARG(text_first(name, NAME_BYTES)), why, again);
+    owner->say(owner->context, sentence);
 }

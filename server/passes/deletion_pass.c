@@ -4,13 +4,14 @@
  * only keep a file too long. In a loop that is done so seldom that it takes a twentieth of the
  * time at most. */
 #include "server/passes/deletion_pass.h"
-#include "tools/qmctl/session/progress_line.h"
 
 #include "config/config.h"
+#include "db/admin.h"
 #include "db/file_deletion.h"
 #include "db/lease.h"
 #include "server/base/arena.h"
 #include "server/base/clock.h"
+#include "server/passes/complaints.h"
 #include "server/passes/pass_lease.h"
 #include "server/passes/upload_folder.h"
 #include "server/submit/inputs_lock.h"
@@ -41,8 +42,8 @@ struct files_folder {
 struct deleted_files;
 
 struct deletion {
-    struct session *session;
-    struct transition_counts *counts;
+    struct pass_owner *owner;
+    struct pass_counts *counts;
     struct complaints complaints;
     struct arena *arena; /* of one page */
     struct name_set needed;
@@ -110,7 +111,7 @@ static enum status read_needed(struct deletion *deletion, int64_t state)
 
     while (status == STATUS_OK && count == DB_DELETION_MOST) {
         arena_reset(deletion->arena);
-        status = db_deletion_workunits(deletion->session->db, deletion->arena, state, after, &rows,
+        status = db_deletion_workunits(deletion->owner->db, deletion->arena, state, after, &rows,
                                        &count);
         for (size_t i = 0; status == STATUS_OK && i < count; i++) {
             after = rows[i].id;
@@ -129,7 +130,7 @@ static enum status find_needed(struct deletion *deletion)
     enum status status;
 
     arena_reset(deletion->arena);
-    status = db_admin_versions(deletion->session->db, deletion->arena, &versions, &count);
+    status = db_admin_versions(deletion->owner->db, deletion->arena, &versions, &count);
     for (size_t i = 0; status == STATUS_OK && i < count; i++)
         status = add_document(deletion, versions[i].app_version.xml_doc);
     for (size_t i = 0; status == STATUS_OK && i < sizeof(states) / sizeof(states[0]); i++)
@@ -192,7 +193,7 @@ static const struct deleted_files inputs = {db_deletion_workunits, db_deletion_s
 static int64_t delete_files(struct deletion *deletion, const struct deletable_row *row,
                             bool are_inputs)
 {
-    const struct config *config = deletion->session->config;
+    const struct config *config = deletion->owner->config;
     struct files_folder *folder = are_inputs ? &deletion->downloads : &deletion->uploads;
     struct output_file *files;
     size_t count;
@@ -201,8 +202,8 @@ static int64_t delete_files(struct deletion *deletion, const struct deletable_ro
     if (are_inputs && text_contains(row->name, TEXT("nodelete")))
         return FILE_DELETE_DONE;
     if (output_files_read(deletion->arena, row->document, &files, &count) != STATUS_OK) {
-        complain(&deletion->complaints, "files of", row->name, "the list is too long",
-                 ERRORS_EVERY);
+        complain(&deletion->complaints, deletion->owner, "files of", row->name,
+                 "the list is too long", ERRORS_EVERY);
         return FILE_DELETE_ERROR;
     }
     for (size_t i = 0; i < count; i++) {
@@ -219,7 +220,7 @@ static int64_t delete_files(struct deletion *deletion, const struct deletable_ro
             status = delete_siblings(deletion, &files[i], path, &why);
         if (status == STATUS_OK)
             continue;
-        complain(&deletion->complaints, "file", path, why.text, ERRORS_EVERY);
+        complain(&deletion->complaints, deletion->owner, "file", path, why.text, ERRORS_EVERY);
         state = FILE_DELETE_ERROR;
     }
     return state;
@@ -251,7 +252,7 @@ static void note_outcome(struct outcome_list *outcomes, int64_t id, int64_t stat
 static enum status save_outcomes(struct deletion *deletion, const struct outcome_list *outcomes)
 {
     const struct deleted_files *which = deletion->which;
-    struct db *db = deletion->session->db;
+    struct db *db = deletion->owner->db;
     enum status status;
 
     if (outcomes->done_count + outcomes->failed_count == 0)
@@ -277,7 +278,7 @@ static enum status find_page(void *subject, int64_t *ret_ids, size_t most, size_
 
     (void)most; /* DB_DELETION_MOST */
     begin_page(deletion);
-    status = deletion->which->read(deletion->session->db, deletion->arena, deletion->state,
+    status = deletion->which->read(deletion->owner->db, deletion->arena, deletion->state,
                                    deletion->after, &deletion->rows, ret_count);
     for (size_t i = 0; status == STATUS_OK && i < *ret_count; i++)
         ret_ids[i] = deletion->rows[i].id;
@@ -330,7 +331,7 @@ static enum status delete_all_of(struct deletion *deletion, const struct deleted
             status = delete_page(deletion, count);
         if (deletion->after == before)
             break; /* nothing was done: the lease is lost */
-        progress(deletion->session, "files deleted", deletion->counts->files_deleted);
+        pass_progress(deletion->owner, "files deleted", deletion->counts->files_deleted);
     }
     return status;
 }
@@ -345,10 +346,10 @@ static enum status has_inputs(struct deletion *deletion, bool with_errors, bool 
     enum status status;
 
     arena_reset(deletion->arena);
-    status = db_deletion_workunits(deletion->session->db, deletion->arena, FILE_DELETE_READY, 0,
+    status = db_deletion_workunits(deletion->owner->db, deletion->arena, FILE_DELETE_READY, 0,
                                    &rows, &ready);
     if (status == STATUS_OK && with_errors)
-        status = db_deletion_workunits(deletion->session->db, deletion->arena, FILE_DELETE_ERROR, 0,
+        status = db_deletion_workunits(deletion->owner->db, deletion->arena, FILE_DELETE_ERROR, 0,
                                        &rows, &failed);
     *ret_has = status == STATUS_OK && ready + failed > 0;
     return status;
@@ -360,7 +361,7 @@ static enum status find_all(void *subject, int64_t *ret_ids, size_t most, size_t
     struct deletion *deletion = subject;
     const struct lease_key key = {.pass = TEXT("inputs")};
     bool is_taken = true;
-    enum status status = db_lease_exists(deletion->session->db, &key, &is_taken);
+    enum status status = db_lease_exists(deletion->owner->db, &key, &is_taken);
 
     must(most >= 2);
     ret_ids[0] = 0;
@@ -380,7 +381,7 @@ static enum status delete_unneeded_inputs(struct deletion *deletion, bool with_e
         return status;
     status = find_needed(deletion);
     if (status == STATUS_OK)
-        status = db_end(deletion->session->db);
+        status = db_end(deletion->owner->db);
     if (status == STATUS_OK && with_errors)
         status = delete_all_of(deletion, &inputs, FILE_DELETE_ERROR);
     return status == STATUS_OK ? delete_all_of(deletion, &inputs, FILE_DELETE_READY) : status;
@@ -390,7 +391,7 @@ static enum status delete_outputs(struct deletion *deletion, bool with_errors)
 {
     enum status status = STATUS_NO_MEMORY;
 
-    deletion->lease = pass_lease_create(deletion->session, "outputs", 0);
+    deletion->lease = pass_lease_create(deletion->owner, "outputs", 0);
     if (deletion->lease != NULL)
         status = with_errors ? delete_all_of(deletion, &outputs, FILE_DELETE_ERROR) : STATUS_OK;
     if (status == STATUS_OK)
@@ -404,14 +405,14 @@ static enum status delete_inputs(struct deletion *deletion, struct deletion_sche
 {
     double begun;
     int lock = -1;
-    enum status status = db_end(deletion->session->db); /* nothing read is older than the lock */
+    enum status status = db_end(deletion->owner->db); /* nothing read is older than the lock */
 
     if (status != STATUS_OK ||
         inputs_lock_alone(text_string(deletion->arena, deletion->downloads.path), &lock) !=
             STATUS_OK)
         return status; /* jobs are being made: in the next round */
     begun = clock_seconds();
-    deletion->lease = pass_lease_create(deletion->session, "inputs", 0);
+    deletion->lease = pass_lease_create(deletion->owner, "inputs", 0);
     status =
         deletion->lease == NULL ? STATUS_NO_MEMORY : delete_unneeded_inputs(deletion, with_errors);
     pass_lease_destroy(deletion->lease);
@@ -432,13 +433,13 @@ static enum status delete_all(struct deletion *deletion, struct deletion_schedul
     return status == STATUS_OK && has ? delete_inputs(deletion, schedule, with_errors) : status;
 }
 
-enum status deletion_pass(struct session *session, const struct transition_pass_settings *settings,
-                          struct deletion_schedule *schedule, struct transition_counts *counts)
+enum status deletion_pass(struct pass_owner *owner, const struct pass_settings *settings,
+                          struct deletion_schedule *schedule, struct pass_counts *counts)
 {
-    struct deletion deletion = {.session = session,
+    struct deletion deletion = {.owner = owner,
                                 .counts = counts,
-                                .uploads.path = session->config->upload_dir,
-                                .downloads.path = session->config->download_dir,
+                                .uploads.path = owner->config->upload_dir,
+                                .downloads.path = owner->config->download_dir,
                                 .left = settings->jobs_max > 0 ? settings->jobs_max : INT64_MAX};
     bool with_errors = settings->now >= schedule->errors_at;
     enum status status = STATUS_NO_MEMORY;
@@ -449,10 +450,10 @@ enum status deletion_pass(struct session *session, const struct transition_pass_
     if (deletion.arena != NULL)
         status = delete_all(&deletion, schedule, with_errors);
     if (status != STATUS_OK)
-        (void)db_rollback(session->db);
+        (void)db_rollback(owner->db);
     else if (with_errors)
         schedule->errors_at = settings->now + ERRORS_EVERY;
     arena_destroy(deletion.arena);
     free(deletion.needed.hashes);
-    return session_db_failed(session, status, "deletion of files");
+    return pass_failed(owner, status, "deletion of files");
 }

@@ -7,7 +7,7 @@
 #ifndef SERVER_PASSES_DELETION_PASS_H
 #define SERVER_PASSES_DELETION_PASS_H
 
-#include "server/passes/transition_pass.h"
+#include "server/passes/pass.h"
 
 /* Kept from round to round; zeroed at first. */
 struct deletion_schedule {
@@ -17,9 +17,8 @@ struct deletion_schedule {
 
 /* Adds to *counts, also on failure what was done before it. Without settings->deletes_files
  * nothing. */
-MUST_CHECK enum status deletion_pass(struct session *session,
-                                     const struct transition_pass_settings *settings,
+MUST_CHECK enum status deletion_pass(struct pass_owner *owner, const struct pass_settings *settings,
                                      struct deletion_schedule *schedule,
-                                     struct transition_counts *counts);
+                                     struct pass_counts *counts);
 
 #endif

@@ -11,7 +11,6 @@
 #include "server/base/arena.h"
 #include "server/project/hierarchy.h"
 #include "server/submit/output_files.h"
-#include "tools/qmctl/session/progress_line.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -30,7 +29,7 @@ struct lying_file {
 };
 
 struct downloads_look {
-    struct session *session;
+    struct pass_owner *owner;
     struct sweep_count *named, *unnamed;
     struct arena *arena; /* of one page of rows */
     struct lying_file *files;
@@ -84,7 +83,7 @@ static enum status note_document(struct downloads_look *look, struct text docume
         note_name(look, without_ending(files[i].name));
     }
     arena_rewind(look->arena, mark);
-    progress(look->session, "documents read", ++look->documents);
+    pass_progress(look->owner, "documents read", ++look->documents);
     return status;
 }
 
@@ -97,13 +96,13 @@ static enum status read_state(struct downloads_look *look, int64_t state)
 
     while (status == STATUS_OK && count == DB_DELETION_MOST) {
         arena_reset(look->arena);
-        status = db_deletion_workunits(look->session->db, look->arena, state, after, &rows, &count);
+        status = db_deletion_workunits(look->owner->db, look->arena, state, after, &rows, &count);
         for (size_t i = 0; status == STATUS_OK && i < count; i++) {
             after = rows[i].id;
             status = note_document(look, rows[i].document);
         }
         if (status == STATUS_OK)
-            status = db_end(look->session->db);
+            status = db_end(look->owner->db);
     }
     return status;
 }
@@ -117,12 +116,12 @@ static enum status read_documents(struct downloads_look *look)
     enum status status;
 
     arena_reset(look->arena);
-    status = db_admin_versions(look->session->db, look->arena, &versions, &count);
+    status = db_admin_versions(look->owner->db, look->arena, &versions, &count);
     for (size_t i = 0; status == STATUS_OK && i < count; i++)
         status = note_document(look, versions[i].app_version.xml_doc);
     for (size_t i = 0; status == STATUS_OK && i < sizeof(states) / sizeof(states[0]); i++)
         status = read_state(look, states[i]);
-    return session_db_failed(look->session, status, "workunits");
+    return pass_failed(look->owner, status, "workunits");
 }
 
 static void add_to(struct sweep_count *count, const struct lying_file *file)
@@ -156,7 +155,7 @@ static bool is_in_place(const struct folder_found *found, struct text name, int6
 static enum status take_file(void *context, const struct folder_found *found)
 {
     struct downloads_look *look = context;
-    int64_t fanout = look->session->config->uldl_dir_fanout;
+    int64_t fanout = look->owner->config->uldl_dir_fanout;
     struct text whole = text_from(found->name), name = without_ending(whole);
 
     if (!S_ISREG(found->stat.st_mode) ||
@@ -170,32 +169,32 @@ static enum status take_file(void *context, const struct folder_found *found)
 
 static enum status look_at_all(struct downloads_look *look)
 {
-    struct session *session = look->session;
-    const char *dir = text_string(session->arena, session->config->download_dir);
-    int64_t fanout = session->config->uldl_dir_fanout;
+    struct pass_owner *owner = look->owner;
+    const char *dir = text_string(owner->arena, owner->config->download_dir);
+    int64_t fanout = owner->config->uldl_dir_fanout;
     int root = folder_look_open(dir);
     enum status status = STATUS_OK;
 
     if (root < 0)
-        return fail(&session->failure, STATUS_IO, "download_dir %s: %s", dir, strerror(errno));
+        return fail(owner->failure, STATUS_IO, "download_dir %s: %s", dir, strerror(errno));
     for (int64_t i = 0; status == STATUS_OK && i < folder_look_count(fanout); i++)
-        status = folder_look(root, i, fanout, take_file, look, &session->failure);
+        status = folder_look(root, i, fanout, take_file, look, owner->failure);
     (void)close(root);
     return status == STATUS_OK ? end_batch(look) : status;
 }
 
-enum status download_look(struct session *session, int64_t now, struct sweep_count *ret_named,
+enum status download_look(struct pass_owner *owner, int64_t now, struct sweep_count *ret_named,
                           struct sweep_count *ret_unnamed)
 {
     struct downloads_look look = {
-        .session = session, .named = ret_named, .unnamed = ret_unnamed, .now = now};
+        .owner = owner, .named = ret_named, .unnamed = ret_unnamed, .now = now};
     enum status status;
 
     *ret_named = *ret_unnamed = (struct sweep_count){.files = 0};
     look.arena = arena_create(PAGE_BYTES);
     look.files = calloc(FILES_MOST, sizeof(look.files[0]));
     status = look.arena == NULL || look.files == NULL
-                 ? fail(&session->failure, STATUS_NO_MEMORY, "no memory")
+                 ? fail(owner->failure, STATUS_NO_MEMORY, "no memory")
                  : look_at_all(&look);
     free(look.files);
     arena_destroy(look.arena);

@@ -9,7 +9,7 @@
 /* Plain files in the folder of their own name that nobody changed for thirty days; not what lies at
  * the top where there are folders. *ret_named: what a workunit, in whichever state, or an app
  * version names, or its .gz and .md5. */
-MUST_CHECK enum status download_look(struct session *session, int64_t now,
+MUST_CHECK enum status download_look(struct pass_owner *owner, int64_t now,
                                      struct sweep_count *ret_named,
                                      struct sweep_count *ret_unnamed);
 

@@ -12,61 +12,61 @@
 enum { EVERY = 86400, AGAIN_AFTER_FAILURE = 3600, FIGURES_BYTES_MAX = 200 };
 #define SECONDS_OF_A_ROUND 0.5
 
-static const char *figures_path(struct session *session)
+static const char *figures_path(const struct config *config, struct arena *arena)
 {
-    return text_string(session->arena, text_print(session->arena, TEXT_FORMAT "/.orphans",
-                                                  TEXT_ARG(session->config->upload_dir)));
+    return text_string(arena,
+                       text_print(arena, TEXT_FORMAT "/.orphans", TEXT_ARG(config->upload_dir)));
 }
 
-static enum status end_turn(struct session *session, int64_t now, struct orphan_round *round)
+static enum status end_turn(struct pass_owner *owner, int64_t now, struct orphan_round *round)
 {
-    struct text figures = text_print(session->arena, "%" PRId64 " %" PRId64 " %.0f\n", now,
+    struct text figures = text_print(owner->arena, "%" PRId64 " %" PRId64 " %.0f\n", now,
                                      round->sum.files, round->sum.bytes);
 
     round->folder = 0;
     round->sum = (struct sweep_count){.files = 0};
     round->rests_until = now + EVERY;
-    return file_write(figures_path(session), figures, 0644, &session->failure);
+    return file_write(figures_path(owner->config, owner->arena), figures, 0644, owner->failure);
 }
 
-static enum status count_some(struct session *session, int64_t now, struct orphan_round *round)
+static enum status count_some(struct pass_owner *owner, int64_t now, struct orphan_round *round)
 {
     const struct upload_sweep_settings settings = {
         .now = now, .folder = &round->folder, .seconds = SECONDS_OF_A_ROUND};
     struct sweep_count counts[SWEEP_KIND_COUNT];
-    enum status status = upload_sweep(session, &settings, counts);
+    enum status status = upload_sweep(owner, &settings, counts);
 
     round->sum.files += counts[SWEEP_unproved].files;
     round->sum.bytes += counts[SWEEP_unproved].bytes;
-    return status == STATUS_OK &&
-                   round->folder >= folder_look_count(session->config->uldl_dir_fanout)
-               ? end_turn(session, now, round)
+    return status == STATUS_OK && round->folder >= folder_look_count(owner->config->uldl_dir_fanout)
+               ? end_turn(owner, now, round)
                : status;
 }
 
-enum status orphan_count_some(struct session *session, int64_t now, struct orphan_round *round)
+enum status orphan_count_some(struct pass_owner *owner, int64_t now, struct orphan_round *round)
 {
     enum status status;
 
-    if (session->config->upload_dir.length == 0 || now < round->rests_until)
+    if (owner->config->upload_dir.length == 0 || now < round->rests_until)
         return STATUS_OK;
-    status = count_some(session, now, round);
+    status = count_some(owner, now, round);
     if (status != STATUS_IO && status != STATUS_NOT_FOUND)
         return status;
     *round = (struct orphan_round){.rests_until = now + AGAIN_AFTER_FAILURE,
                                    .complaints = round->complaints};
-    complain(&round->complaints, "files that no job names, in upload_dir",
-             session->config->upload_dir, session->failure.text, AGAIN_AFTER_FAILURE);
-    session->failure = (struct failure){.status = STATUS_OK};
+    complain(&round->complaints, owner, "files that no job names, in upload_dir",
+             owner->config->upload_dir, owner->failure->text, AGAIN_AFTER_FAILURE);
+    *owner->failure = (struct failure){.status = STATUS_OK};
     return STATUS_OK;
 }
 
-bool orphan_figures_read(struct session *session, struct orphan_figures *ret_figures)
+bool orphan_figures_read(const struct config *config, struct arena *arena,
+                         struct orphan_figures *ret_figures)
 {
     struct text document, moment, files;
 
-    if (session->config->upload_dir.length == 0 ||
-        file_read(session->arena, figures_path(session), FIGURES_BYTES_MAX, &document, NULL) !=
+    if (config->upload_dir.length == 0 ||
+        file_read(arena, figures_path(config, arena), FIGURES_BYTES_MAX, &document, NULL) !=
             STATUS_OK)
         return false;
     document = text_trim(document);

@@ -18,7 +18,7 @@ struct orphan_round {
 
 /* Looks at some folders, of which the last one ends a turn that is repeated after a day. A folder
  * that cannot be read is named, and the turn begins again an hour later. */
-MUST_CHECK enum status orphan_count_some(struct session *session, int64_t now,
+MUST_CHECK enum status orphan_count_some(struct pass_owner *owner, int64_t now,
                                          struct orphan_round *round);
 
 struct orphan_figures {
@@ -26,6 +26,7 @@ struct orphan_figures {
     struct sweep_count sum;
 };
 /* False: no loop has counted yet. */
-bool orphan_figures_read(struct session *session, struct orphan_figures *ret_figures);
+bool orphan_figures_read(const struct config *config, struct arena *arena,
+                         struct orphan_figures *ret_figures);
 
 #endif

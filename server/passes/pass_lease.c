@@ -5,9 +5,8 @@
 #include "db/lease.h"
 #include "server/base/clock.h"
 #include "server/base/random.h"
-#include "server/passes/ending.h"
+#include "server/passes/pass.h"
 #include "server/passes/pass_repeat.h"
-#include "tools/qmctl/session/project_session.h"
 
 #include <pthread.h>
 #include <signal.h>
@@ -23,7 +22,7 @@ enum {
 };
 
 struct pass_lease {
-    struct session *session;
+    struct pass_owner *owner;
     struct lease_key key; /* token 0: nothing was ever held */
     pthread_t thread;
     bool has_thread;
@@ -56,7 +55,7 @@ static void renew(struct pass_lease *lease, struct db **db, int64_t token)
     enum status status = STATUS_OK;
 
     if (*db == NULL)
-        status = db_open(lease->session->config, db, NULL);
+        status = db_open(lease->owner->config, db, NULL);
     if (status == STATUS_OK)
         status = db_lease_renew(*db, &key, &is_valid);
     if (status == STATUS_OK)
@@ -154,7 +153,7 @@ static enum status add(struct pass_lease *lease, const int64_t *ids, size_t coun
         last = ids[i] > last ? ids[i] : last;
     }
     lease->key.token = (int64_t)(random_u64() >> 1) | 1;
-    return db_lease_add(lease->session->db, &lease->key, first, last);
+    return db_lease_add(lease->owner->db, &lease->key, first, last);
 }
 
 /* One transaction. What an attempt of unknown outcome may have left is the next one's former lease.
@@ -164,15 +163,15 @@ static enum status try_to_take(void *subject)
     struct taking *taking = subject;
     struct pass_lease *lease = taking->lease;
     double begun = clock_seconds();
-    enum status status = db_lease_turn(lease->session->db, &lease->key);
+    enum status status = db_lease_turn(lease->owner->db, &lease->key);
 
     taking->count = 0;
-    if (status == STATUS_OK && !ending_is_wanted())
+    if (status == STATUS_OK && !pass_is_to_end(lease->owner))
         status = taking->find(taking->subject, taking->ids, taking->most, &taking->count);
     if (status == STATUS_OK && taking->count > 0)
         status = add(lease, taking->ids, taking->count);
     if (status == STATUS_OK)
-        status = db_commit(lease->session->db);
+        status = db_commit(lease->owner->db);
     if (status == STATUS_OK && taking->count > 0)
         set_held(lease, lease->key.token, begun + SURELY_VALID);
     return status;
@@ -189,11 +188,11 @@ enum status pass_lease_take(struct pass_lease *lease, pass_find *find, void *sub
     set_held(lease, 0, 0);
     if (lease->key.token == 0) {
         status = find(subject, ret_ids, most, &taking.count);
-        (void)db_end(lease->session->db);
+        (void)db_end(lease->owner->db);
         if (status != STATUS_OK || taking.count == 0)
             return status;
     }
-    status = repeat_transaction(lease->session->db, try_to_take, &taking);
+    status = repeat_transaction(lease->owner->db, try_to_take, &taking);
     if (status != STATUS_OK)
         return status;
     if (taking.count > 0)
@@ -207,7 +206,7 @@ enum status pass_lease_take(struct pass_lease *lease, pass_find *find, void *sub
 enum status pass_lease_check(struct pass_lease *lease)
 {
     bool is_valid = false;
-    enum status status = db_lease_renew(lease->session->db, &lease->key, &is_valid);
+    enum status status = db_lease_renew(lease->owner->db, &lease->key, &is_valid);
 
     if (status != STATUS_OK || is_valid)
         return status;
@@ -222,20 +221,20 @@ bool pass_lease_is_held(struct pass_lease *lease)
     pthread_mutex_lock(&lease->lock);
     is_held = lease->held != 0 && lease->held_until > clock_seconds();
     pthread_mutex_unlock(&lease->lock);
-    return is_held && !ending_is_wanted();
+    return is_held && !pass_is_to_end(lease->owner);
 }
 
 /* --- a lease ------------------------------------------------------------------------------------
  */
 
-struct pass_lease *pass_lease_create(struct session *session, const char *pass, int64_t appid)
+struct pass_lease *pass_lease_create(struct pass_owner *owner, const char *pass, int64_t appid)
 {
     struct pass_lease *lease = calloc(1, sizeof(*lease));
     pthread_condattr_t attributes;
 
     if (lease == NULL)
         return NULL;
-    lease->session = session;
+    lease->owner = owner;
     lease->key = (struct lease_key){.pass = text_from(pass), .appid = appid};
     (void)pthread_mutex_init(&lease->lock, NULL);
     (void)pthread_condattr_init(&attributes);
@@ -248,9 +247,9 @@ struct pass_lease *pass_lease_create(struct session *session, const char *pass, 
 static enum status try_to_release(void *subject)
 {
     struct pass_lease *lease = subject;
-    enum status status = db_lease_release(lease->session->db, &lease->key);
+    enum status status = db_lease_release(lease->owner->db, &lease->key);
 
-    return status == STATUS_OK ? db_commit(lease->session->db) : status;
+    return status == STATUS_OK ? db_commit(lease->owner->db) : status;
 }
 
 void pass_lease_destroy(struct pass_lease *lease)
@@ -258,10 +257,10 @@ void pass_lease_destroy(struct pass_lease *lease)
     if (lease == NULL)
         return;
     end_thread(lease);
-    (void)db_rollback(lease->session->db);
+    (void)db_rollback(lease->owner->db);
     if (lease->key.token != 0 &&
-        repeat_transaction(lease->session->db, try_to_release, lease) != STATUS_OK)
-        (void)db_rollback(lease->session->db); /* then it ends by itself */
+        repeat_transaction(lease->owner->db, try_to_release, lease) != STATUS_OK)
+        (void)db_rollback(lease->owner->db); /* then it ends by itself */
     (void)pthread_cond_destroy(&lease->wake);
     (void)pthread_mutex_destroy(&lease->lock);
     free(lease);

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 struct pass_lease;
-struct session;
+struct pass_owner;
 
 /* Finds at most `most` due ids that nobody has a lease of, and changes nothing: it may be called
  * again. What a lease keeps from others is everything between the smallest and the greatest. */
@@ -21,7 +21,7 @@ typedef enum status pass_find(void *subject, int64_t *ret_ids, size_t most, size
 
 /* Holds nothing yet. `pass` is a text that lasts; the queries of db/admin.def know it. appid 0: the
  * pass goes by no app. The caller owns it. NULL: no memory. */
-struct pass_lease *pass_lease_create(struct session *session, const char *pass, int64_t appid);
+struct pass_lease *pass_lease_create(struct pass_owner *owner, const char *pass, int64_t appid);
 /* Gives back what it holds, if the database answers. NULL is fine. */
 void pass_lease_destroy(struct pass_lease *lease);
 
@@ -33,7 +33,7 @@ MUST_CHECK enum status pass_lease_take(struct pass_lease *lease, pass_find *find
  * before all others. STATUS_NOT_FOUND: they are not ours any more. */
 MUST_CHECK enum status pass_lease_check(struct pass_lease *lease);
 /* Asked without the database, before something is begun that cannot be taken back. False also when
- * we are to end (ending.h); then nothing is found any more, either. */
+ * the owner is to end; then nothing is found any more, either. */
 bool pass_lease_is_held(struct pass_lease *lease);
 
 #endif

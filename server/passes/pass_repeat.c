@@ -46,12 +46,11 @@ bool failure_row_ends_pass(const struct failure_row *row)
     return row->failures >= FAILURES_LEAST && row->seconds >= FAILING_SECONDS;
 }
 
-enum status for_each_app(struct session *session, app_call *call, void *subject)
+enum status for_each_app(struct db *db, app_call *call, void *subject)
 {
     struct catalog_rows catalog;
     struct arena *arena = arena_create(CATALOG_BYTES);
-    enum status status =
-        arena == NULL ? STATUS_NO_MEMORY : db_catalog(session->db, arena, &catalog);
+    enum status status = arena == NULL ? STATUS_NO_MEMORY : db_catalog(db, arena, &catalog);
 
     for (size_t i = 0; status == STATUS_OK && i < catalog.app_count; i++)
         status = call(subject, &catalog.apps[i]);

@@ -7,9 +7,8 @@
 
 #include <stdbool.h>
 
-#include "tools/qmctl/session/project_session.h"
-
 struct app_row;
+struct db;
 
 /* One transaction: begins, commits or fails. */
 typedef enum status transaction_call(void *subject);
@@ -30,6 +29,6 @@ bool failure_row_ends_pass(const struct failure_row *row);
 
 typedef enum status app_call(void *subject, const struct app_row *app);
 /* Calls it for each application of the project, until it fails. */
-MUST_CHECK enum status for_each_app(struct session *session, app_call *call, void *subject);
+MUST_CHECK enum status for_each_app(struct db *db, app_call *call, void *subject);
 
 #endif

@@ -13,9 +13,9 @@
 #include "server/base/arena.h"
 #include "server/passes/pass_lease.h"
 #include "server/passes/pass_repeat.h"
+#include "server/passes/transition_parts.h"
 #include "server/policy/result/report_verdict.h"
 #include "server/submit/documents.h"
-#include "tools/qmctl/session/progress_line.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -44,7 +44,7 @@ static enum status allocate_part(struct transition_pass *pass, struct transition
 static void count_changes(struct transition_part *part, const struct due_workunit_row *before,
                           const struct due_workunit_row *after)
 {
-    struct transition_counts *counts = &part->counts;
+    struct pass_counts *counts = &part->counts;
 
     counts->jobs++;
     counts->to_validate += after->need_validate != 0 && before->need_validate == 0;
@@ -110,8 +110,8 @@ static enum status save_time_outs(struct transition_pass *pass, struct time_outs
         else
             items[kept++] = items[i];
     }
-    return db_admin_time_outs_save(pass->session->db, pass->part, items, kept,
-                                   pass->session->config->daily_result_quota);
+    return db_admin_time_outs_save(pass->owner->db, pass->part, items, kept,
+                                   pass->owner->config->daily_result_quota);
 }
 
 static int64_t app_of(const struct transition_part *part, int64_t workunitid)
@@ -152,16 +152,16 @@ static enum status save(struct transition_pass *pass, struct transition_part *pa
             time_outs[time_out_count++] =
                 (struct time_outs){.hostid = before->hostid, .app_version_id = version, .count = 1};
     }
-    status = db_admin_due_save(pass->session->db, pass->part, &changed);
+    status = db_admin_due_save(pass->owner->db, pass->part, &changed);
     return status == STATUS_OK ? save_time_outs(pass, time_outs, time_out_count) : status;
 }
 
 /* --- transactions ---------------------------------------------------------------------------- */
 
-static void add_counts(struct transition_counts *sum, const struct transition_counts *counts)
+static void add_counts(struct pass_counts *sum, const struct pass_counts *counts)
 {
 #define COUNT_ADD(name) sum->name += counts->name;
-    TRANSITION_COUNTS(COUNT_ADD)
+    PASS_COUNTS(COUNT_ADD)
 #undef COUNT_ADD
 }
 
@@ -175,7 +175,7 @@ static enum status try_some(void *subject)
 {
     const struct some_jobs *jobs = subject;
     struct transition_pass *pass = jobs->pass;
-    struct db *db = pass->session->db;
+    struct db *db = pass->owner->db;
     struct transition_part part = {.wanted_count = 0};
     enum status status;
 
@@ -206,31 +206,32 @@ static enum status try_some(void *subject)
 /* STATUS_OK: another workunit may do better. */
 static enum status set_aside(struct transition_pass *pass, int64_t id, enum status why)
 {
-    struct session *session = pass->session;
+    struct pass_owner *owner = pass->owner;
     char words[24];
     enum status status;
 
     (void)snprintf(words, sizeof(words), "%" PRId64, id);
-    (void)session_db_failed(session, why, "job");
-    complain(&pass->complaints, "job", text_from(words), session->failure.text, TRANSITION_PUT_OFF);
-    session->failure = (struct failure){.status = STATUS_OK};
+    (void)pass_failed(owner, why, "job");
+    complain(&pass->complaints, pass->owner, "job", text_from(words), owner->failure->text,
+             PASS_PUT_OFF);
+    *owner->failure = (struct failure){.status = STATUS_OK};
     status = pass_lease_check(pass->lease);
     if (status == STATUS_OK)
-        status = db_admin_due_postpone(session->db, id, pass->rules.now,
-                                       pass->rules.now + TRANSITION_PUT_OFF);
+        status =
+            db_admin_due_postpone(owner->db, id, pass->rules.now, pass->rules.now + PASS_PUT_OFF);
     if (status == STATUS_OK)
-        status = db_commit(session->db);
+        status = db_commit(owner->db);
     if (status == STATUS_OK)
         pass->counts.put_off++;
     else
-        (void)db_rollback(session->db);
+        (void)db_rollback(owner->db);
     return status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }
 
 static enum status do_some(struct transition_pass *pass, const int64_t *ids, size_t count)
 {
     enum status status =
-        repeat_transaction(pass->session->db, try_some, &(struct some_jobs){pass, ids, count});
+        repeat_transaction(pass->owner->db, try_some, &(struct some_jobs){pass, ids, count});
 
     if (status == STATUS_NOT_FOUND)
         return STATUS_OK; /* others have them */
@@ -239,7 +240,7 @@ static enum status do_some(struct transition_pass *pass, const int64_t *ids, siz
         return status;
     if (count == 1)
         return set_aside(pass, ids[0], status);
-    pass->session->failure = (struct failure){.status = STATUS_OK};
+    *pass->owner->failure = (struct failure){.status = STATUS_OK};
     status = do_some(pass, ids, count / 2);
     return status == STATUS_OK ? do_some(pass, ids + count / 2, count - count / 2) : status;
 }
@@ -249,7 +250,7 @@ static enum status find_due(void *subject, int64_t *ret_ids, size_t most, size_t
     struct transition_pass *pass = subject;
 
     pass->next_place = pass->place;
-    return db_admin_due(pass->session->db, pass->rules.now, &pass->next_place, ret_ids, most,
+    return db_admin_due(pass->owner->db, pass->rules.now, &pass->next_place, ret_ids, most,
                         ret_count);
 }
 
@@ -264,7 +265,7 @@ static size_t part_jobs(const struct transition_pass *pass)
 
 static enum status run(struct transition_pass *pass)
 {
-    struct session *session = pass->session;
+    struct pass_owner *owner = pass->owner;
     int64_t ids[DB_DUE_MOST];
     size_t count = 0, most;
     enum status status;
@@ -276,25 +277,24 @@ static enum status run(struct transition_pass *pass)
         if (status == STATUS_OK && count > 0)
             status = do_some(pass, ids, count);
         if (status != STATUS_OK)
-            return session_db_failed(session, status, "transition");
-        progress(session, "jobs done", pass->counts.jobs);
+            return pass_failed(owner, status, "transition");
+        pass_progress(owner, "jobs done", pass->counts.jobs);
         if (count < most)
             break; /* what is due again by now comes in the next pass */
     }
     return STATUS_OK;
 }
 
-enum status transition_pass(struct session *session,
-                            const struct transition_pass_settings *settings,
-                            struct transition_counts *counts)
+enum status transition_pass(struct pass_owner *owner, const struct pass_settings *settings,
+                            struct pass_counts *counts)
 {
-    const struct config *config = session->config;
+    const struct config *config = owner->config;
     struct transition_pass *pass = calloc(1, sizeof(*pass));
     enum status status = STATUS_NO_MEMORY;
 
     if (pass == NULL)
-        return fail(&session->failure, STATUS_NO_MEMORY, "no memory");
-    pass->session = session;
+        return fail(owner->failure, STATUS_NO_MEMORY, "no memory");
+    pass->owner = owner;
     pass->settings = settings;
     pass->rules = (struct transition_rules){
         .now = settings->now,
@@ -304,11 +304,11 @@ enum status transition_pass(struct session *session,
         .hr_class_static = config->hr_class_static};
     pass->part = arena_create(PART_BYTES);
     pass->template_arena = arena_create(TEMPLATE_BYTES);
-    pass->lease = pass_lease_create(session, "transition", 0);
+    pass->lease = pass_lease_create(owner, "transition", 0);
     if (pass->part != NULL && pass->template_arena != NULL && pass->lease != NULL)
         status = run(pass);
     else
-        (void)fail(&session->failure, status, "no memory");
+        (void)fail(owner->failure, status, "no memory");
     pass_lease_destroy(pass->lease);
     add_counts(counts, &pass->counts);
     documents_destroy(pass->documents);

@@ -6,7 +6,7 @@
 #include "db/admin.h"
 #include "server/base/arena.h"
 #include "server/base/file.h"
-#include "server/passes/transition_pass.h"
+#include "server/passes/transition_parts.h"
 #include "server/project/keys.h"
 #include "server/project/project.h"
 #include "server/submit/documents.h"
@@ -21,7 +21,7 @@ enum { NAME_BYTES_MAX = 190 };
 static enum status read_template(struct transition_pass *pass, struct text path,
                                  struct output_template *ret_output, struct failure *failure)
 {
-    const struct config *config = pass->session->config;
+    const struct config *config = pass->owner->config;
     const struct output_options options = output_options_from(config);
     const char *name = text_string(pass->template_arena, path);
     char file[PATH_MAX];
@@ -48,23 +48,23 @@ static const struct output_template *find_template(struct transition_pass *pass,
     pass->template_count++;
     known->is_usable = read_template(pass, known->path, &known->output, &why) == STATUS_OK;
     if (!known->is_usable)
-        complain(&pass->complaints, "result template", known->path, why.text, TRANSITION_PUT_OFF);
+        complain(&pass->complaints, pass->owner, "result template", known->path, why.text,
+                 PASS_PUT_OFF);
     return known->is_usable ? &known->output : NULL;
 }
 
 static enum status open_documents(struct transition_pass *pass)
 {
-    struct session *session = pass->session;
+    struct pass_owner *owner = pass->owner;
     struct text key = NO_TEXT;
     enum status status = STATUS_OK;
 
     if (pass->documents != NULL)
         return STATUS_OK;
-    if (!session->config->dont_generate_upload_certificates)
-        status =
-            key_read(session->arena, session->config, "upload_private", &key, &session->failure);
+    if (!owner->config->dont_generate_upload_certificates)
+        status = key_read(owner->arena, owner->config, "upload_private", &key, owner->failure);
     if (status == STATUS_OK)
-        status = documents_create(key, &pass->documents, &session->failure);
+        status = documents_create(key, &pass->documents, owner->failure);
     pass->is_over = status != STATUS_OK; /* as it would be for all others */
     return status;
 }
@@ -92,7 +92,7 @@ static void add_results(struct transition_pass *pass, const struct due_workunit_
 static void put_off(struct transition_pass *pass, struct transition_part *part, size_t index)
 {
     struct due_workunit_row *workunit = &part->new.workunits[index];
-    int64_t later = pass->rules.now + TRANSITION_PUT_OFF;
+    int64_t later = pass->rules.now + PASS_PUT_OFF;
 
     if (workunit->transition_time > later)
         workunit->transition_time = later;
@@ -117,8 +117,8 @@ enum status transition_make_results(struct transition_pass *pass, struct transit
         if (part->wanted[i].count == 0)
             continue;
         if (workunit->name.length + 20 > NAME_BYTES_MAX)
-            complain(&pass->complaints, "job", workunit->name,
-                     "the name is too long for another result", TRANSITION_PUT_OFF);
+            complain(&pass->complaints, pass->owner, "job", workunit->name,
+                     "the name is too long for another result", PASS_PUT_OFF);
         else
             output = find_template(pass, workunit->result_template_file);
         if (output == NULL) {
@@ -135,8 +135,8 @@ enum status transition_make_results(struct transition_pass *pass, struct transit
         return STATUS_NO_MEMORY;
     status = open_documents(pass);
     if (status == STATUS_OK)
-        status = documents_write(pass->documents, orders, count, &pass->session->failure);
-    return status == STATUS_OK ? db_admin_results_add(pass->session->db, pass->part, results, count)
+        status = documents_write(pass->documents, orders, count, pass->owner->failure);
+    return status == STATUS_OK ? db_admin_results_add(pass->owner->db, pass->part, results, count)
                                : status;
 }
 

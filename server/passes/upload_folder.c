@@ -23,7 +23,8 @@ bool folder_is_there(struct arena *arena, struct text path, struct failure *fail
         (void)fail(failure, STATUS_IO, "%s: %s", name, strerror(errno));
         return false;
     }
-    /* One thread: readdir is safe. An upload handler makes .partial wherever it is started. */
+    /* readdir is safe on a stream of our own. An upload handler makes .partial wherever it is
+     * started. */
     while (!has_entry && (entry = readdir(folder)) != NULL)
         has_entry = entry->d_name[0] != '.';
     (void)closedir(folder);

@@ -15,7 +15,6 @@
 #include "server/passes/result_archive.h"
 #include "server/project/hierarchy.h"
 #include "server/submit/output_files.h"
-#include "tools/qmctl/session/progress_line.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -45,7 +44,7 @@ struct orphan {
 };
 
 struct uploads_sweep {
-    struct session *session;
+    struct pass_owner *owner;
     const struct upload_sweep_settings *settings;
     struct sweep_count *counts;
     struct complaints complaints;
@@ -80,7 +79,7 @@ static void count_file(struct uploads_sweep *sweep, enum sweep_kind kind, const 
  * names for the same. */
 static enum status look_up(struct uploads_sweep *sweep, struct orphan *group, size_t count)
 {
-    struct session *session = sweep->session;
+    struct pass_owner *owner = sweep->owner;
     struct text names[GROUP_MOST], *known = NULL;
     size_t known_count = 0;
     enum status status;
@@ -88,19 +87,18 @@ static enum status look_up(struct uploads_sweep *sweep, struct orphan *group, si
     arena_reset(sweep->scratch);
     for (size_t i = 0; i < count; i++)
         names[i] = result_of(&group[i]);
-    status =
-        db_sweep_known_results(session->db, sweep->scratch, names, count, &known, &known_count);
+    status = db_sweep_known_results(owner->db, sweep->scratch, names, count, &known, &known_count);
     if (status == STATUS_OK)
-        status = db_end(session->db);
+        status = db_end(owner->db);
     if (status != STATUS_OK)
-        return session_db_failed(session, status, "results");
+        return pass_failed(owner, status, "results");
     for (size_t i = 0; i < known_count; i++)
         known[i] = text_lower_case(sweep->scratch, known[i]);
     sorted_names(known, known_count);
     for (size_t i = 0; i < count; i++)
         if (sorted_has_name(known, known_count, text_lower_case(sweep->scratch, names[i])))
             group[i].kind = SWEEP_named;
-    return arena_overflowed(sweep->scratch) ? fail(&session->failure, STATUS_NO_MEMORY, "no memory")
+    return arena_overflowed(sweep->scratch) ? fail(owner->failure, STATUS_NO_MEMORY, "no memory")
                                             : STATUS_OK;
 }
 
@@ -157,7 +155,7 @@ static enum status hear_result(void *context, const struct archived_result *resu
     size_t count;
 
     if (result->id >= sweep->next_result)
-        return fail(&sweep->session->failure, STATUS_INVALID,
+        return fail(sweep->owner->failure, STATUS_INVALID,
                     "result %" PRId64 " was purged, and the database never had one of this number: "
                     "it is another project's, or an older copy. Nothing is deleted; move archives "
                     "that are not of this database away",
@@ -194,10 +192,10 @@ static enum status read_archive(struct uploads_sweep *sweep, const char *folder,
     if (snprintf(path, sizeof(path), "%s/%s", folder, name) < (int)sizeof(path))
         status = result_archive_read(path, hear_result, sweep, &why);
     take_words(sweep, status == STATUS_OK);
-    if (sweep->session->failure.status != STATUS_OK)
-        return sweep->session->failure.status;
+    if (sweep->owner->failure->status != STATUS_OK)
+        return sweep->owner->failure->status;
     if (status != STATUS_OK && !sweep->has_archives)
-        complain(&sweep->complaints, "archive", text_from(path), why.text, 0);
+        complain(&sweep->complaints, sweep->owner, "archive", text_from(path), why.text, 0);
     return STATUS_OK;
 }
 
@@ -217,11 +215,11 @@ static enum status read_folder(struct uploads_sweep *sweep, const char *folder)
     if (stream == NULL && errno == ENOENT)
         return STATUS_OK; /* nothing was ever purged: then nothing can go */
     if (stream == NULL)
-        return fail(&sweep->session->failure, STATUS_IO, "%s: %s", folder, strerror(errno));
+        return fail(sweep->owner->failure, STATUS_IO, "%s: %s", folder, strerror(errno));
     while (status == STATUS_OK && (entry = readdir(stream)) != NULL)
         if (is_archive(text_from(entry->d_name))) {
             status = read_archive(sweep, folder, entry->d_name);
-            progress(sweep->session, "archives read", ++count);
+            pass_progress(sweep->owner, "archives read", ++count);
         }
     (void)closedir(stream);
     return status;
@@ -257,7 +255,7 @@ static void delete_orphan(struct uploads_sweep *sweep, struct orphan *orphan, co
         break;
     case FOLDER_FAILED:
         orphan->kind = SWEEP_failed;
-        complain(&sweep->complaints, "file", orphan->name, strerror(errno), 0);
+        complain(&sweep->complaints, sweep->owner, "file", orphan->name, strerror(errno), 0);
         break;
     }
 }
@@ -267,12 +265,11 @@ static enum status end_orphan(struct uploads_sweep *sweep, struct orphan *orphan
     const struct upload_sweep_settings *settings = sweep->settings;
     char folder[NAME_MAX + 1];
 
-    folder_look_name(orphan->folder, sweep->session->config->uldl_dir_fanout, folder,
-                     sizeof(folder));
+    folder_look_name(orphan->folder, sweep->owner->config->uldl_dir_fanout, folder, sizeof(folder));
     if (orphan->kind == SWEEP_purged && settings->deletes)
         delete_orphan(sweep, orphan, folder);
     count_file(sweep, orphan->kind, &orphan->stat);
-    progress(sweep->session, "files deleted", sweep->counts[SWEEP_deleted].files);
+    pass_progress(sweep->owner, "files deleted", sweep->counts[SWEEP_deleted].files);
     if ((orphan->kind == SWEEP_purged || orphan->kind == SWEEP_deleted) && settings->visit != NULL)
         return settings->visit(settings->context, folder, orphan->name,
                                (double)orphan->stat.st_size);
@@ -330,10 +327,10 @@ static enum status take_found(void *context, const struct folder_found *found)
     struct uploads_sweep *sweep = context;
     struct orphan *orphan = &sweep->orphans[sweep->count];
     struct text result;
-    enum sweep_kind kind = upload_sweep_judge(found, sweep->session->config->uldl_dir_fanout,
+    enum sweep_kind kind = upload_sweep_judge(found, sweep->owner->config->uldl_dir_fanout,
                                               sweep->settings->now, &result);
 
-    progress(sweep->session, "files looked at", ++sweep->looked_at);
+    pass_progress(sweep->owner, "files looked at", ++sweep->looked_at);
     if (kind != SWEEP_purged) {
         count_file(sweep, kind, &found->stat);
         return STATUS_OK;
@@ -344,7 +341,7 @@ static enum status take_found(void *context, const struct folder_found *found)
                               .stat = found->stat,
                               .kind = SWEEP_unproved};
     if (orphan->name.length == 0)
-        return fail(&sweep->session->failure, STATUS_NO_MEMORY, "no memory");
+        return fail(sweep->owner->failure, STATUS_NO_MEMORY, "no memory");
     return ++sweep->count < ORPHANS_MOST ? STATUS_OK : end_batch(sweep);
 }
 
@@ -356,12 +353,12 @@ static bool has_time(const struct uploads_sweep *sweep)
 
 static enum status look_at_folders(struct uploads_sweep *sweep)
 {
-    int64_t fanout = sweep->session->config->uldl_dir_fanout;
+    int64_t fanout = sweep->owner->config->uldl_dir_fanout;
     enum status status = STATUS_OK;
 
     while (status == STATUS_OK && sweep->folder < folder_look_count(fanout) && has_time(sweep)) {
         status = folder_look(sweep->uploads, sweep->folder, fanout, take_found, sweep,
-                             &sweep->session->failure);
+                             sweep->owner->failure);
         sweep->folder++;
     }
     if (status == STATUS_OK)
@@ -373,12 +370,12 @@ static enum status look_at_folders(struct uploads_sweep *sweep)
 
 static enum status begin(struct uploads_sweep *sweep)
 {
-    struct session *session = sweep->session;
-    const char *dir = text_string(session->arena, session->config->upload_dir);
+    struct pass_owner *owner = sweep->owner;
+    const char *dir = text_string(owner->arena, owner->config->upload_dir);
     enum status status;
 
-    if (session->config->upload_dir.length == 0)
-        return fail(&session->failure, STATUS_INVALID, "config.xml has no upload_dir");
+    if (owner->config->upload_dir.length == 0)
+        return fail(owner->failure, STATUS_INVALID, "config.xml has no upload_dir");
     sweep->kept = arena_create(ORPHANS_BYTES);
     sweep->scratch = arena_create(SCRATCH_BYTES);
     sweep->orphans = calloc(ORPHANS_MOST, sizeof(sweep->orphans[0]));
@@ -386,18 +383,18 @@ static enum status begin(struct uploads_sweep *sweep)
     sweep->heard = calloc(ORPHANS_MOST, sizeof(sweep->heard[0]));
     if (sweep->kept == NULL || sweep->scratch == NULL || sweep->orphans == NULL ||
         sweep->by_name == NULL || sweep->heard == NULL)
-        return fail(&session->failure, STATUS_NO_MEMORY, "no memory");
+        return fail(owner->failure, STATUS_NO_MEMORY, "no memory");
     sweep->uploads = folder_look_open(dir);
     if (sweep->uploads < 0)
-        return fail(&session->failure, STATUS_IO, "upload_dir %s: %s", dir, strerror(errno));
-    status = db_sweep_next_result(session->db, &sweep->next_result);
-    return session_db_failed(session, status, "results");
+        return fail(owner->failure, STATUS_IO, "upload_dir %s: %s", dir, strerror(errno));
+    status = db_sweep_next_result(owner->db, &sweep->next_result);
+    return pass_failed(owner, status, "results");
 }
 
-enum status upload_sweep(struct session *session, const struct upload_sweep_settings *settings,
+enum status upload_sweep(struct pass_owner *owner, const struct upload_sweep_settings *settings,
                          struct sweep_count ret_counts[SWEEP_KIND_COUNT])
 {
-    struct uploads_sweep sweep = {.session = session,
+    struct uploads_sweep sweep = {.owner = owner,
                                   .settings = settings,
                                   .counts = ret_counts,
                                   .folder = settings->folder == NULL ? 0 : *settings->folder,

@@ -16,8 +16,9 @@
 #ifndef SERVER_PASSES_UPLOAD_SWEEP_H
 #define SERVER_PASSES_UPLOAD_SWEEP_H
 
+#include "server/base/text.h"
+#include "server/passes/pass.h"
 #include "server/submit/folder_look.h"
-#include "tools/qmctl/session/project_session.h"
 
 enum { SWEEP_AGE_LEAST = 30 * 86400 };
 
@@ -72,7 +73,7 @@ struct upload_sweep_settings {
 
 /* Archives that could not be read are named on standard error: what they have counts as in none.
  * Counts are of what was looked at before a failure too. */
-MUST_CHECK enum status upload_sweep(struct session *session,
+MUST_CHECK enum status upload_sweep(struct pass_owner *owner,
                                     const struct upload_sweep_settings *settings,
                                     struct sweep_count ret_counts[SWEEP_KIND_COUNT]);
 

@@ -11,12 +11,11 @@
 #include "server/base/clock.h"
 #include "server/passes/command_run.h"
 #include "server/passes/comparison.h"
-#include "server/passes/ending.h"
+#include "server/passes/complaints.h"
 #include "server/passes/pass_lease.h"
 #include "server/passes/pass_repeat.h"
 #include "server/policy/result/report_verdict.h"
 #include "server/policy/result/verdict.h"
-#include "tools/qmctl/session/progress_line.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -30,9 +29,9 @@ enum { PART_JOBS = 16 /* taken together */, ENVIRONMENT_MAX = 4 };
 
 /* One workunit under way. */
 struct validation {
-    struct session *session;
-    const struct transition_pass_settings *settings;
-    struct transition_counts *counts;
+    struct pass_owner *owner;
+    const struct pass_settings *settings;
+    struct pass_counts *counts;
     struct complaints *complaints;
     const struct app_row *app;
     struct arena *arena; /* of this workunit */
@@ -62,7 +61,7 @@ static enum status read_documents(struct validation *validation,
 
     for (size_t i = 0; i < validation->quorum.count; i++)
         ids[i] = validation->results[i].id;
-    status = db_output_documents(validation->session->db, validation->arena, ids,
+    status = db_output_documents(validation->owner->db, validation->arena, ids,
                                  validation->quorum.count, ret_documents, &count);
     return status == STATUS_OK && count != validation->quorum.count ? STATUS_DB_RETRY : status;
 }
@@ -165,7 +164,7 @@ static enum status copy_rows(struct arena *arena, const struct validation_rows *
     return STATUS_OK;
 }
 
-static void count_verdicts(struct transition_counts *counts, const struct verdict_counts *verdicts,
+static void count_verdicts(struct pass_counts *counts, const struct verdict_counts *verdicts,
                            const struct validation_rows *before,
                            const struct validation_rows *after)
 {
@@ -186,9 +185,9 @@ static enum status try_to_write(struct validation *validation)
 {
     const struct verdict_rules rules = {.now = validation->settings->now,
                                         .daily_result_quota =
-                                            validation->session->config->daily_result_quota,
+                                            validation->owner->config->daily_result_quota,
                                         .app_target_nresults = validation->app->target_nresults};
-    struct db *db = validation->session->db;
+    struct db *db = validation->owner->db;
     struct validation_rows before, after;
     struct verdict_counts verdicts = {.valid = 0};
     int64_t hostids[QUORUM_RESULTS_MAX], versions[QUORUM_RESULTS_MAX];
@@ -211,22 +210,22 @@ static enum status try_to_write(struct validation *validation)
         status = db_commit(db);
     if (status == STATUS_OK)
         count_verdicts(validation->counts, &verdicts, &before, &after);
-    progress(validation->session, "results validated",
-             validation->counts->valid + validation->counts->invalid);
+    pass_progress(validation->owner, "results validated",
+                  validation->counts->valid + validation->counts->invalid);
     return status;
 }
 
 static enum status postpone(struct validation *validation, const char *why)
 {
-    struct db *db = validation->session->db;
+    struct db *db = validation->owner->db;
     const struct judged_workunit_row *workunit = &validation->rows.workunit;
     enum status status = pass_lease_check(validation->lease);
 
     if (status != STATUS_OK)
         return status;
-    complain(validation->complaints, "validation of job", workunit->name, why, TRANSITION_PUT_OFF);
-    status =
-        db_validation_postpone(db, workunit->id, validation->settings->now + TRANSITION_PUT_OFF);
+    complain(validation->complaints, validation->owner, "validation of job", workunit->name, why,
+             PASS_PUT_OFF);
+    status = db_validation_postpone(db, workunit->id, validation->settings->now + PASS_PUT_OFF);
     if (status == STATUS_OK)
         status = db_commit(db);
     validation->counts->put_off += status == STATUS_OK;
@@ -240,7 +239,7 @@ static enum status try_one(void *subject)
 {
     struct validation *validation = subject;
     struct failure why = {.status = STATUS_OK};
-    struct db *db = validation->session->db;
+    struct db *db = validation->owner->db;
     struct output_document_row *documents;
     double begun;
     enum status status;
@@ -260,7 +259,7 @@ static enum status try_one(void *subject)
         return STATUS_NO_MEMORY;
     begun = clock_seconds();
     if (!open_results(validation, documents, &why) || !compare_results(validation, &why)) {
-        if (ending_is_wanted())
+        if (pass_is_to_end(validation->owner))
             return STATUS_NOT_FOUND; /* it was not the command that failed */
         validation->row.failures++;
         validation->row.seconds += clock_seconds() - begun;
@@ -273,16 +272,16 @@ static enum status try_one(void *subject)
 /* What fails for one workunit need not fail for the next; it stays to be validated. */
 static enum status pass_over(struct validation *validation, enum status status)
 {
-    struct session *session = validation->session;
+    struct pass_owner *owner = validation->owner;
 
     if (status == STATUS_OK || status == STATUS_DB_GONE || status == STATUS_DB_UNKNOWN ||
         status == STATUS_DB_BUG)
         return status;
-    (void)session_db_failed(session, status, "validation");
-    complain(validation->complaints, "validation of job", validation->rows.workunit.name,
-             status == STATUS_DB_RETRY ? "others change it all the time" : session->failure.text,
-             0);
-    session->failure = (struct failure){.status = STATUS_OK};
+    (void)pass_failed(owner, status, "validation");
+    complain(validation->complaints, validation->owner, "validation of job",
+             validation->rows.workunit.name,
+             status == STATUS_DB_RETRY ? "others change it all the time" : owner->failure->text, 0);
+    *owner->failure = (struct failure){.status = STATUS_OK};
     validation->counts->put_off++;
     return STATUS_OK;
 }
@@ -292,7 +291,7 @@ static enum status validate(struct validation *validation, int64_t id)
     enum status status;
 
     validation->id = id;
-    status = repeat_transaction(validation->session->db, try_one, validation);
+    status = repeat_transaction(validation->owner->db, try_one, validation);
     return status == STATUS_NOT_FOUND ? STATUS_OK : pass_over(validation, status);
 }
 
@@ -300,7 +299,7 @@ static enum status find_due(void *subject, int64_t *ret_ids, size_t most, size_t
 {
     struct validation *validation = subject;
 
-    return db_validation_due(validation->session->db, validation->app->id, validation->id, ret_ids,
+    return db_validation_due(validation->owner->db, validation->app->id, validation->id, ret_ids,
                              most, ret_count);
 }
 
@@ -335,16 +334,15 @@ static enum status validate_app(void *subject, const struct app_row *app)
     validation->app = app;
     validation->id = 0;
     validation->row = (struct failure_row){0};
-    validation->lease = pass_lease_create(validation->session, "validation", app->id);
+    validation->lease = pass_lease_create(validation->owner, "validation", app->id);
     if (validation->lease != NULL)
         status = validate_all(validation);
     pass_lease_destroy(validation->lease);
     return status;
 }
 
-enum status validation_pass(struct session *session,
-                            const struct transition_pass_settings *settings,
-                            struct transition_counts *counts)
+enum status validation_pass(struct pass_owner *owner, const struct pass_settings *settings,
+                            struct pass_counts *counts)
 {
     struct complaints complaints = {.count = 0};
     struct validation *validation;
@@ -354,14 +352,14 @@ enum status validation_pass(struct session *session,
         return STATUS_OK;
     validation = calloc(1, sizeof(*validation));
     if (validation == NULL)
-        return fail(&session->failure, STATUS_NO_MEMORY, "no memory");
-    validation->session = session;
+        return fail(owner->failure, STATUS_NO_MEMORY, "no memory");
+    validation->owner = owner;
     validation->settings = settings;
     validation->counts = counts;
     validation->complaints = &complaints;
     validation->left = settings->jobs_max > 0 ? settings->jobs_max : INT64_MAX;
     validation->comparison = (struct result_comparison){
-        .config = session->config,
+        .config = owner->config,
         .kind = settings->trusts                             ? COMPARISON_TRUST
                 : strcmp(settings->validate, "bitwise") == 0 ? COMPARISON_BITWISE
                                                              : COMPARISON_COMMAND,
@@ -369,8 +367,8 @@ enum status validation_pass(struct session *session,
         .seconds_max = settings->command_seconds};
     validation->arena = arena_create(PART_BYTES);
     if (validation->arena != NULL)
-        status = for_each_app(session, validate_app, validation);
+        status = for_each_app(owner->db, validate_app, validation);
     arena_destroy(validation->arena);
     free(validation);
-    return session_db_failed(session, status, "validation");
+    return pass_failed(owner, status, "validation");
 }

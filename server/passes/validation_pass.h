@@ -5,12 +5,12 @@
 #ifndef SERVER_PASSES_VALIDATION_PASS_H
 #define SERVER_PASSES_VALIDATION_PASS_H
 
-#include "server/passes/transition_pass.h"
+#include "server/passes/pass.h"
 
 /* How results are compared by `settings`. NULL as `validate` and no trust: not at all, and then
  * there is nothing to pass over. Adds to *counts, also on failure what was committed before it. */
-MUST_CHECK enum status validation_pass(struct session *session,
-                                       const struct transition_pass_settings *settings,
-                                       struct transition_counts *counts);
+MUST_CHECK enum status validation_pass(struct pass_owner *owner,
+                                       const struct pass_settings *settings,
+                                       struct pass_counts *counts);
 
 #endif

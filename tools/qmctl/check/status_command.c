@@ -428,7 +428,7 @@ static void look_at_orphans(struct session *session, struct lines *lines)
 {
     struct orphan_figures orphans;
 
-    if (orphan_figures_read(session, &orphans) && orphans.sum.files > 0)
+    if (orphan_figures_read(session->config, session->arena, &orphans) && orphans.sum.files > 0)
         add_line(lines, "files", session->config->upload_dir, true,
                  text_print(session->arena,
                             "%" PRId64 " files (%.1f GB), older than 30 days, that no job names: "

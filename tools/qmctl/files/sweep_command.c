@@ -9,6 +9,7 @@
 #include "tools/qmctl/session/commands.h"
 #include "tools/qmctl/session/confirm.h"
 #include "tools/qmctl/session/output.h"
+#include "tools/qmctl/session/pass_session.h"
 
 #include <limits.h>
 
@@ -74,11 +75,13 @@ static enum status add_downloads(struct output_table *table, int64_t now)
 {
     struct session *session = table->session;
     struct sweep_count named, unnamed;
+    struct pass_owner owner;
     enum status status = STATUS_OK;
 
     if (session->config->download_dir.length == 0)
         return STATUS_OK;
-    status = download_look(session, now, &named, &unnamed);
+    owner = session_owner(session);
+    status = download_look(&owner, now, &named, &unnamed);
     if (status != STATUS_OK)
         return status;
     add_row(table, "download_dir", "kept: older than 30 days, and a job or version names them",
@@ -95,7 +98,8 @@ static enum status report(struct session *session, struct upload_sweep_settings 
     static const char *const titles[] = {"folder", "files", "bytes", "what"};
     struct output_table table = TABLE_BEGIN(session, "files", titles);
     struct sweep_count counts[SWEEP_KIND_COUNT];
-    enum status status = upload_sweep(session, settings, counts);
+    struct pass_owner owner = session_owner(session);
+    enum status status = upload_sweep(&owner, settings, counts);
 
     add_uploads(&table, counts);
     if (status == STATUS_OK)
@@ -111,11 +115,12 @@ static enum status list(struct session *session, struct upload_sweep_settings *s
     static const char *const titles[] = {"folder", "file", "bytes"};
     struct output_table table = TABLE_BEGIN(session, "files", titles);
     struct sweep_count counts[SWEEP_KIND_COUNT];
+    struct pass_owner owner = session_owner(session);
     enum status status;
 
     settings->visit = list_file;
     settings->context = &table;
-    status = upload_sweep(session, settings, counts);
+    status = upload_sweep(&owner, settings, counts);
     table_print(&table);
     return status == STATUS_OK && counts[SWEEP_failed].files > 0
                ? fail(&session->failure, STATUS_IO, "some files could not be deleted")

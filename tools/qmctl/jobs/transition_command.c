@@ -5,14 +5,12 @@
 #include "db/db.h"
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
-#include "server/passes/assimilation_pass.h"
-#include "server/passes/deletion_pass.h"
-#include "server/passes/ending.h"
 #include "server/passes/orphan_count.h"
-#include "server/passes/transition_pass.h"
-#include "server/passes/validation_pass.h"
+#include "server/passes/round.h"
 #include "tools/qmctl/session/commands.h"
+#include "tools/qmctl/session/ending.h"
 #include "tools/qmctl/session/output.h"
+#include "tools/qmctl/session/pass_session.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -22,16 +20,16 @@
 
 enum { LOOP_MOST = 86400, COMMAND_SECONDS = 600, COMMAND_SECONDS_MAX = 86400 };
 
-static struct text words_of(struct arena *arena, const struct transition_counts *counts)
+static struct text words_of(struct arena *arena, const struct pass_counts *counts)
 {
     struct buffer words = buffer_in(arena);
     const char *between = ": ";
 
 #define COUNT_NAME(name) #name,
-    static const char *const names[] = {TRANSITION_COUNTS(COUNT_NAME)};
+    static const char *const names[] = {PASS_COUNTS(COUNT_NAME)};
 #undef COUNT_NAME
 #define COUNT_VALUE(name) counts->name,
-    const int64_t values[] = {TRANSITION_COUNTS(COUNT_VALUE)};
+    const int64_t values[] = {PASS_COUNTS(COUNT_VALUE)};
 #undef COUNT_VALUE
 
     buffer_print(&words, "%" PRId64 " jobs in the round", counts->jobs);
@@ -46,60 +44,45 @@ static struct text words_of(struct arena *arena, const struct transition_counts 
     return buffer_text(&words);
 }
 
-static void print_counts(struct session *session, const struct transition_counts *counts)
+static void print_counts(struct session *session, const struct pass_counts *counts)
 {
 #define COUNT_TITLE(name) #name,
-    static const char *const titles[] = {TRANSITION_COUNTS(COUNT_TITLE)};
+    static const char *const titles[] = {PASS_COUNTS(COUNT_TITLE)};
 #undef COUNT_TITLE
     struct output_table table = TABLE_BEGIN(session, "counts", titles);
 
 #define COUNT_CELL(name) table_number(&table, counts->name);
-    TRANSITION_COUNTS(COUNT_CELL)
+    PASS_COUNTS(COUNT_CELL)
 #undef COUNT_CELL
     table_tell(&table, words_of(session->arena, counts));
 }
 
-/* What is to be validated was often found a moment ago; what that makes due comes in the next
- * round. */
-static enum status do_round(struct session *session, struct transition_pass_settings *settings,
-                            struct transition_counts *counts)
-{
-    static struct assimilation_failures failures;
-    static struct deletion_schedule schedule;
-    enum status status = transition_pass(session, settings, counts);
-
-    if (status == STATUS_OK)
-        status = validation_pass(session, settings, counts);
-    if (status == STATUS_OK)
-        status = assimilation_pass(session, settings, &failures, counts);
-    return status == STATUS_OK ? deletion_pass(session, settings, &schedule, counts) : status;
-}
-
-static bool has_counted(const struct transition_counts *counts)
+static bool has_counted(const struct pass_counts *counts)
 {
     bool has = false;
 
 #define COUNT_HAS(name) has = has || counts->name > 0;
-    TRANSITION_COUNTS(COUNT_HAS)
+    PASS_COUNTS(COUNT_HAS)
 #undef COUNT_HAS
     return has;
 }
 
 /* Ended by a signal, when what is under way is done. */
-static enum exit_code loop(struct session *session, struct transition_pass_settings *settings,
-                           int64_t seconds)
+static enum exit_code loop(struct session *session, struct pass_settings *settings, int64_t seconds)
 {
+    static struct round_memory memory;
     struct orphan_round orphans = {.folder = 0};
+    struct pass_owner owner = session_owner(session);
 
     for (;;) {
         struct arena_mark mark = arena_mark(session->arena);
-        struct transition_counts counts = {.jobs = 0};
+        struct pass_counts counts = {.jobs = 0};
         enum status status;
 
         settings->now = (int64_t)time(NULL);
-        status = do_round(session, settings, &counts);
+        status = pass_round(&owner, settings, &memory, &counts);
         if (status == STATUS_OK && settings->deletes_files && !ending_is_wanted())
-            status = orphan_count_some(session, settings->now, &orphans);
+            status = orphan_count_some(&owner, settings->now, &orphans);
         if (status != STATUS_OK)
             (void)session_failed(session);
         if (has_counted(&counts))
@@ -119,14 +102,15 @@ static enum exit_code loop(struct session *session, struct transition_pass_setti
 
 enum exit_code command_transition(struct session *session)
 {
-    struct transition_pass_settings settings = {.now = session->now,
-                                                .trusts = option_given(session, "trust"),
-                                                .validate = option_value(session, "validate"),
-                                                .deletes_files =
-                                                    option_given(session, "delete-files"),
-                                                .assimilate = option_value(session, "assimilate"),
-                                                .command_seconds = COMMAND_SECONDS};
-    struct transition_counts counts = {.jobs = 0};
+    struct pass_settings settings = {.now = session->now,
+                                     .trusts = option_given(session, "trust"),
+                                     .validate = option_value(session, "validate"),
+                                     .deletes_files = option_given(session, "delete-files"),
+                                     .assimilate = option_value(session, "assimilate"),
+                                     .command_seconds = COMMAND_SECONDS};
+    static struct round_memory memory;
+    struct pass_counts counts = {.jobs = 0};
+    struct pass_owner owner;
     int64_t seconds = 0;
     enum status status = option_number(session, "now", 1, INT32_MAX - 1, &settings.now);
 
@@ -152,7 +136,8 @@ enum exit_code command_transition(struct session *session)
     ending_catch();
     if (option_given(session, "loop"))
         return loop(session, &settings, seconds);
-    status = do_round(session, &settings, &counts);
+    owner = session_owner(session);
+    status = pass_round(&owner, &settings, &memory, &counts);
     print_counts(session, &counts);
     if (fflush(stdout) == 0)
         ending_obey();

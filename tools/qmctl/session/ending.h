@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Commands that hold something of a project in common with others (pass_lease.h) end by a signal
- * only when they have given it back; a second signal ends them at once. */
-#ifndef SERVER_PASSES_ENDING_H
-#define SERVER_PASSES_ENDING_H
+/* Commands that hold something of a project in common with others (server/passes/pass_lease.h) end
+ * by a signal only when they have given it back; a second signal ends them at once. */
+#ifndef TOOLS_QMCTL_SESSION_ENDING_H
+#define TOOLS_QMCTL_SESSION_ENDING_H
 
 #include <stdbool.h>
 #include <stdint.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "server/passes/ending.h"
+#include "tools/qmctl/session/ending.h"
 
 #include <signal.h>
 #include <stddef.h>

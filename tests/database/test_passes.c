@@ -1,0 +1,245 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Passes that are run by a program other than qmctl: what they do, what they say to their owner,
+ * and that they end when it wants that. */
+#include "tests/support/database.h"
+#include "tests/support/test.h"
+
+#include "server/base/arena.h"
+#include "server/passes/purge_pass.h"
+#include "server/passes/round.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "server/base/banned.h"
+
+enum { NOW = 1800000000, SENTENCES_KEPT = 32 };
+
+struct heard {
+    char sentences[SENTENCES_KEPT][200];
+    size_t count;
+    int64_t progress;
+    int questions, ends_after; /* it is to end when it was asked so often; 0: never */
+};
+
+static void hear(void *context, const char *sentence)
+{
+    struct heard *heard = context;
+
+    assert_true(heard->count < SENTENCES_KEPT);
+    (void)snprintf(heard->sentences[heard->count++], sizeof(heard->sentences[0]), "%s", sentence);
+}
+
+static void note_progress(void *context, const char *what, int64_t count)
+{
+    struct heard *heard = context;
+
+    assert_true(what[0] != '\0');
+    heard->progress = count;
+}
+
+static bool ends(void *context)
+{
+    struct heard *heard = context;
+
+    return heard->ends_after > 0 && ++heard->questions >= heard->ends_after;
+}
+
+static struct pass_owner owner_of(struct test_fixture *fixture, struct heard *heard,
+                                  struct failure *failure)
+{
+    return (struct pass_owner){.db = fixture->db,
+                               .config = test_database_config(fixture->database),
+                               .arena = fixture->arena,
+                               .failure = failure,
+                               .say = hear,
+                               .progress = note_progress,
+                               .is_to_end = ends,
+                               .context = heard};
+}
+
+static const struct pass_settings settings = {
+    .now = NOW, .trusts = true, .assimilate = "none", .command_seconds = 1};
+
+/* Each has one result, which is a success. */
+static void add_answered_jobs(struct test_fixture *fixture, int count)
+{
+    test_sql(fixture->database,
+             "INSERT INTO workunit (id, name, appid, transition_time, min_quorum, target_nresults,"
+             " max_error_results, max_total_results, max_success_results)"
+             " SELECT seq, CONCAT('w', seq), 1, %d, 1, 1, 3, 3, 3 FROM seq_1_to_%d;"
+             "INSERT INTO result (id, workunitid, name, appid, server_state, outcome)"
+             " SELECT 10 * seq, seq, CONCAT('w', seq, '_0'), 1, 5, 1 FROM seq_1_to_%d",
+             NOW - 1, count, count);
+}
+
+static void a_round_does_what_is_due(void **state)
+{
+    struct test_fixture *fixture = *state;
+    struct heard heard = {.count = 0};
+    struct failure failure = {.status = STATUS_OK};
+    struct pass_owner owner = owner_of(fixture, &heard, &failure);
+    struct round_memory *memory = calloc(1, sizeof(*memory));
+    struct pass_counts counts = {.jobs = 0};
+
+    assert_non_null(memory);
+    test_database_add_app(fixture->database);
+    add_answered_jobs(fixture, 3);
+    assert_status(STATUS_OK, pass_round(&owner, &settings, memory, &counts));
+    assert_i64(counts.jobs, 3);
+    assert_i64(counts.to_validate, 3);
+    assert_i64(counts.valid, 3);
+    assert_i64(counts.accepted, 3);
+    assert_i64(counts.assimilated, 3);
+    assert_i64(counts.put_off, 0);
+    assert_i64(test_sql_integer(fixture->database, "SELECT COUNT(*) FROM workunit WHERE"
+                                                   " canonical_resultid = 10 * id AND"
+                                                   " assimilate_state = 2"),
+               3);
+    assert_i64(heard.progress, 3);
+    assert_int_equal(heard.count, 0);
+    assert_int_equal(failure.status, STATUS_OK);
+    free(memory);
+}
+
+static void a_pass_does_no_more_than_it_was_asked_to(void **state)
+{
+    struct test_fixture *fixture = *state;
+    struct pass_settings two = settings;
+    struct heard heard = {.count = 0};
+    struct failure failure = {.status = STATUS_OK};
+    struct pass_owner owner = owner_of(fixture, &heard, &failure);
+    struct round_memory *memory = calloc(1, sizeof(*memory));
+    struct pass_counts counts = {.jobs = 0};
+
+    assert_non_null(memory);
+    test_database_add_app(fixture->database);
+    add_answered_jobs(fixture, 3);
+    two.jobs_max = 2;
+    two.assimilate = NULL;
+    owner.say = NULL; /* an owner need not listen */
+    owner.progress = NULL;
+    owner.is_to_end = NULL;
+    assert_status(STATUS_OK, pass_round(&owner, &two, memory, &counts));
+    assert_i64(counts.jobs, 2);
+    assert_i64(counts.valid, 2);
+    assert_i64(counts.assimilated, 0);
+    free(memory);
+}
+
+/* Their results cannot be made: each wants another template, and none is there. */
+static void what_fails_is_said_up_to_a_number(void **state)
+{
+    struct test_fixture *fixture = *state;
+    struct heard heard = {.count = 0};
+    struct failure failure = {.status = STATUS_OK};
+    struct pass_owner owner = owner_of(fixture, &heard, &failure);
+    struct round_memory *memory = calloc(1, sizeof(*memory));
+    struct pass_counts counts = {.jobs = 0};
+
+    assert_non_null(memory);
+    test_database_add_app(fixture->database);
+    test_sql(fixture->database,
+             "INSERT INTO workunit (id, name, appid, transition_time, min_quorum, target_nresults,"
+             " max_error_results, max_total_results, max_success_results, result_template_file)"
+             " SELECT seq, CONCAT('w', seq), 1, %d, 1, 1, 3, 3, 3, CONCAT('templates/none', seq)"
+             " FROM seq_1_to_25",
+             NOW - 1);
+    assert_status(STATUS_OK, pass_round(&owner, &settings, memory, &counts));
+    assert_i64(counts.put_off, 25);
+    assert_int_equal(heard.count, 21);
+    assert_non_null(strstr(heard.sentences[0], "result template templates/none1: "));
+    assert_non_null(strstr(heard.sentences[0], "; tried again in 10 minutes"));
+    assert_string_equal(heard.sentences[20], "further failures are counted only");
+    assert_int_equal(failure.status, STATUS_OK);
+    free(memory);
+}
+
+static void an_owner_that_is_to_end_is_obeyed(void **state)
+{
+    struct test_fixture *fixture = *state;
+    struct failure failure = {.status = STATUS_OK};
+    struct round_memory *memory = calloc(1, sizeof(*memory));
+    struct heard heard = {.ends_after = 1};
+    struct pass_owner owner = owner_of(fixture, &heard, &failure);
+    struct pass_counts counts = {.jobs = 0};
+
+    assert_non_null(memory);
+    test_database_add_app(fixture->database);
+    add_answered_jobs(fixture, 3);
+    assert_status(STATUS_OK, pass_round(&owner, &settings, memory, &counts));
+    assert_i64(counts.jobs, 0);
+    assert_true(heard.questions > 0);
+
+    /* In the midst of it: what is done stays, and nothing is held from others. */
+    heard = (struct heard){.ends_after = 3};
+    assert_status(STATUS_OK, pass_round(&owner, &settings, memory, &counts));
+    assert_i64(counts.jobs, 3);
+    assert_i64(counts.assimilated, 0);
+    assert_i64(
+        test_sql_integer(fixture->database, "SELECT COUNT(*) FROM qm_lease WHERE token <> 0"), 0);
+    heard = (struct heard){.ends_after = 0};
+    assert_status(STATUS_OK, pass_round(&owner, &settings, memory, &counts));
+    assert_i64(counts.assimilated, 3);
+    free(memory);
+}
+
+static void what_the_database_refuses_is_in_the_failure(void **state)
+{
+    struct test_fixture *fixture = *state;
+    struct heard heard = {.count = 0};
+    struct failure failure = {.status = STATUS_OK};
+    struct pass_owner owner = owner_of(fixture, &heard, &failure);
+    struct round_memory *memory = calloc(1, sizeof(*memory));
+    struct pass_counts counts = {.jobs = 0};
+
+    assert_non_null(memory);
+    test_database_add_app(fixture->database);
+    add_answered_jobs(fixture, 1);
+    db_fail_nth(fixture->db, 1, STATUS_DB_BUG);
+    assert_status(STATUS_DB_BUG, pass_round(&owner, &settings, memory, &counts));
+    db_fail_nth(fixture->db, 0, STATUS_OK);
+    assert_int_equal(failure.status, STATUS_DB_BUG);
+    assert_memory_equal(failure.text, "transition: ", strlen("transition: "));
+    assert_i64(counts.jobs, 0);
+    free(memory);
+}
+
+static void old_jobs_are_purged_as_many_as_may(void **state)
+{
+    struct test_fixture *fixture = *state;
+    struct heard heard = {.count = 0};
+    struct failure failure = {.status = STATUS_OK};
+    struct pass_owner owner = owner_of(fixture, &heard, &failure);
+    struct purge_settings purging = {.filter = {.before = INT32_MAX}, .jobs_max = 2};
+    struct purge_counts counts = {.jobs = 0};
+
+    test_sql(fixture->database,
+             "INSERT INTO workunit (id, appid, name, file_delete_state, assimilate_state,"
+             " canonical_resultid) SELECT seq, 1, CONCAT('w', seq), 2, 2, seq FROM seq_1_to_5;"
+             "INSERT INTO result (id, workunitid, name, server_state, file_delete_state)"
+             " SELECT 10 * seq, seq, CONCAT('r', seq), 5, 2 FROM seq_1_to_5");
+    assert_status(STATUS_OK, purge_pass(&owner, &purging, &counts));
+    assert_i64(counts.jobs, 2);
+    assert_i64(counts.results, 2);
+    purging.jobs_max = 0;
+    assert_status(STATUS_OK, purge_pass(&owner, &purging, &counts));
+    assert_i64(counts.jobs, 5);
+    assert_i64(test_sql_integer(fixture->database, "SELECT COUNT(*) FROM workunit"), 0);
+    assert_i64(heard.progress, 5);
+}
+
+int main(void)
+{
+#define CASE(name) cmocka_unit_test_setup_teardown(name, test_fixture_open, test_fixture_close)
+    const struct CMUnitTest tests[] = {
+        CASE(a_round_does_what_is_due),
+        CASE(a_pass_does_no_more_than_it_was_asked_to),
+        CASE(what_fails_is_said_up_to_a_number),
+        CASE(an_owner_that_is_to_end_is_obeyed),
+        CASE(what_the_database_refuses_is_in_the_failure),
+        CASE(old_jobs_are_purged_as_many_as_may),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
