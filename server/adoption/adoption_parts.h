@@ -18,6 +18,8 @@ struct adoption_view {
     bool has_trickles;        /* jobs of this project send messages, or get some */
 };
 
+/* --- adoption_findings.c ---------------------------------------------------------------------- */
+
 /* Adds a finding. `where` may be "". Returns it, for a CHANGE to say what is to be done; NULL: no
  * memory. */
 struct adoption_finding *adoption_found(struct adoption_view *view, enum adoption_level level,

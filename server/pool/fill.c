@@ -7,10 +7,8 @@
 #include "config/config.h"
 #include "db/db.h"
 #include "server/base/arena.h"
-#include "server/base/buffer.h"
 #include "server/base/clock.h"
 #include "server/base/log.h"
-#include "server/base/metric.h"
 #include "server/pool/pool.h"
 
 #include <stdio.h>
@@ -21,155 +19,13 @@
 #include "server/base/banned.h"
 
 enum {
-    FILLER_MAGIC = 0x66696c6c,
     PAGES_MAX = 8, /* of new jobs in one step */
-    REREAD_MOST = 256,
-    ARENA_BYTES = 64 << 20
+    REREAD_MOST = 256
 };
 static const double mark_seconds = 5, window_seconds = 60, window_every = 10;
 static const double beat_seconds = 5, silence_seconds = 20;
 static const double look_seconds = 1;   /* until one that came is left its part of the jobs */
 static const double sweep_pause = 0.02; /* between the pieces of a sweep, but for the first one */
-
-struct filler *filler_create(struct pool *pool, struct config *config, int64_t server_id)
-{
-    struct filler *filler = calloc(1, sizeof(*filler));
-    char host[FILL_NAME_BYTES / 2] = "";
-    pthread_condattr_t attributes;
-
-    if (filler == NULL)
-        return NULL;
-    filler->magic = FILLER_MAGIC;
-    filler->arena = arena_create(ARENA_BYTES);
-    if (filler->arena == NULL) {
-        free(filler);
-        return NULL;
-    }
-    filler->pool = pool;
-    filler->config = config_hold(config);
-    filler->server_id = server_id;
-    filler->figures.servers = 1;
-    (void)gethostname(host, sizeof(host) - 1);
-    snprintf(filler->name, sizeof(filler->name), "%s:%ld", host, (long)getpid());
-    pthread_mutex_init(&filler->lock, NULL);
-    pthread_condattr_init(&attributes);
-    pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
-    pthread_cond_init(&filler->wake, &attributes);
-    pthread_cond_init(&filler->done, &attributes);
-    pthread_condattr_destroy(&attributes);
-    return filler;
-}
-
-void filler_destroy(struct filler *filler)
-{
-    if (filler == NULL)
-        return;
-    fill_stop_thread(filler);
-    config_release(filler->config);
-    arena_destroy(filler->arena);
-    pthread_cond_destroy(&filler->wake);
-    pthread_cond_destroy(&filler->done);
-    pthread_mutex_destroy(&filler->lock);
-    filler->magic = 0;
-    free(filler);
-}
-
-void filler_set_config(struct filler *filler, struct config *config)
-{
-    struct config *old;
-
-    pthread_mutex_lock(&filler->lock);
-    old = filler->config;
-    filler->config = config_hold(config);
-    pthread_mutex_unlock(&filler->lock);
-    config_release(old);
-}
-
-struct config *fill_hold_config(struct filler *filler)
-{
-    struct config *config;
-
-    pthread_mutex_lock(&filler->lock);
-    config = config_hold(filler->config);
-    pthread_mutex_unlock(&filler->lock);
-    return config;
-}
-
-void filler_figures(struct filler *filler, struct filler_figures *ret_figures)
-{
-    pthread_mutex_lock(&filler->lock);
-    *ret_figures = filler->figures;
-    pthread_mutex_unlock(&filler->lock);
-}
-
-double filler_lag(const struct filler *filler, const struct filler_figures *figures)
-{
-    double since = clock_seconds() - figures->read_at;
-
-    return filler != NULL && !filler->is_simulated && figures->read_at > 0 && since > figures->lag
-               ? since
-               : figures->lag;
-}
-
-void filler_write_figures(struct filler *filler, struct pool *pool, struct buffer *ret_page)
-{
-    struct pool_figures held;
-    struct filler_figures filled = {0};
-
-    pool_figures(pool, &held);
-    if (filler != NULL)
-        filler_figures(filler, &filled);
-    const struct {
-        const char *name, *help;
-        double value;
-    } gauges[] = {
-        {"pool_jobs", "unsent jobs held in memory", (double)held.jobs},
-        {"pool_own_jobs", "of these, jobs of this server's part", (double)held.own},
-        {"pool_taken_jobs", "of these, jobs that requests have reserved", (double)held.taken},
-        {"pool_classes", "kinds of jobs held", (double)held.classes},
-        {"pool_groups", "groups of kinds", (double)held.groups},
-        {"pool_bytes", "memory set aside for the pool, which need not be in use",
-         (double)held.bytes},
-        {"pool_complete", "1 if every unsent job is held", held.is_complete ? 1 : 0},
-        {"pool_lag_seconds", "between the last two readings of new jobs, or since the last one",
-         filler_lag(filler, &filled)},
-        {"pool_sweep_seconds", "that the last sweep took", filled.sweep_seconds},
-        {"pool_servers", "servers that share the database's jobs", (double)filled.servers},
-    };
-
-    for (size_t i = 0; i < sizeof gauges / sizeof *gauges; i++)
-        metric_gauge(ret_page, gauges[i].name, gauges[i].help, gauges[i].value);
-}
-
-enum status fill_take_rows(struct filler *filler, struct db *db, const struct unsent_job *rows,
-                           size_t count)
-{
-    struct pool_job *jobs = ARENA_ARRAY(filler->arena, count, struct pool_job);
-    int64_t *gone = ARENA_ARRAY(filler->arena, count, int64_t);
-    size_t job_count = 0, gone_count = 0;
-    struct config *config;
-    enum status status;
-
-    if (jobs == NULL || gone == NULL)
-        return STATUS_NO_MEMORY;
-    for (size_t i = 0; i < count; i++) {
-        if (rows[i].is_free)
-            jobs[job_count++] = (struct pool_job){.resultid = rows[i].resultid,
-                                                  .priority = rows[i].priority,
-                                                  .workunit = rows[i].workunit};
-        else
-            gone[gone_count++] = rows[i].resultid;
-    }
-    config = fill_hold_config(filler);
-    status = fill_mark_streams(db, filler->arena, config, jobs, job_count);
-    config_release(config);
-    if (status != STATUS_OK)
-        return status;
-    pool_drop(filler->pool, gone, gone_count);
-    if (pool_put(filler->pool, jobs, job_count) != STATUS_OK)
-        log_line(LOG_LEVEL_WARNING, "event=pool_no_memory");
-    return STATUS_OK;
-}
 
 /* --- new jobs --------------------------------------------------------------------------------- */
 

@@ -18,6 +18,7 @@ struct pool;
 struct pool_job;
 struct unsent_job;
 
+enum { FILLER_MAGIC = 0x66696c6c };
 enum { FILL_ROWS_PAGE = 1000, FILL_NAME_BYTES = 128, FILL_MARKS = 16 };
 /* Of work on the pool alone, in one step: a step has round trips of its own, and a pool of a
  * million jobs has thousands of pieces. */
@@ -76,7 +77,7 @@ struct filler {
     struct sweep_reader sweep;
 };
 
-/* --- fill.c ----------------------------------------------------------------------------------- */
+/* --- fill_rows.c ------------------------------------------------------------------------------ */
 
 struct config *fill_hold_config(struct filler *filler);
 /* Puts what can be handed out into the pool, drops what cannot. */

@@ -16,23 +16,11 @@
 #include "server/base/banned.h"
 
 enum {
-    POOL_MAGIC = 0x706f6f6c,
     ID_RUN = 4096,    /* ids that lie side by side */
     SAMPLE = 16,      /* jobs examined to find a large class */
     LOW_WATER = 64,   /* jobs of a class that lacks some */
     REREAD_MAX = 4096 /* for more of them the next sweep must do */
 };
-
-void pool_lock(struct pool *pool)
-{
-    must(pool->magic == POOL_MAGIC);
-    pthread_mutex_lock(&pool->lock);
-}
-
-void pool_unlock(struct pool *pool)
-{
-    pthread_mutex_unlock(&pool->lock);
-}
 
 struct pool *pool_create(size_t jobs_max, bool by_user)
 {

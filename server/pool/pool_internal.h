@@ -157,12 +157,17 @@ static inline struct group_node *group_at(const struct pool *pool, slot number)
     return slot_item(&pool->groups, number);
 }
 
+/* --- pool_lock.c ------------------------------------------------------------------------------ */
+
+enum { POOL_MAGIC = 0x706f6f6c };
+
+void pool_lock(struct pool *pool);
+void pool_unlock(struct pool *pool);
+
 /* --- pool.c ----------------------------------------------------------------------------------- */
 
 enum { POOL_PIECE = 512 /* jobs per time that the lock is held */ };
 
-void pool_lock(struct pool *pool);
-void pool_unlock(struct pool *pool);
 slot pool_find(const struct pool *pool, int64_t resultid); /* 0: it is not there */
 void pool_forget(struct pool *pool, slot job_number);
 
