@@ -169,7 +169,7 @@ static struct claim claim_of(const struct request *request, const struct host_vi
     const struct job *job = attempt->job;
     const struct app_row *app = job->app;
     int64_t now = (int64_t)request->now;
-    int64_t grace = view_grace_period(request->config);
+    int64_t grace = grace_period(request->config);
     int64_t told = now + job->delay_bound, latest = deadline_latest(grace);
     /* In the last seconds before `latest`, and after it, the least delay bound leads beyond it. */
     int64_t deadline = (told < latest ? told : latest) + grace;
@@ -233,7 +233,7 @@ static void report_capped(const struct request *request, const struct host_view 
     counter_add(COUNTER_deadlines_capped, count);
     log_line(LOG_LEVEL_WARNING, "event=deadlines_capped jobs=%zu host=%lld until=%lld", count,
              (long long)request->visit.host.id,
-             (long long)deadline_latest(view_grace_period(request->config)));
+             (long long)deadline_latest(grace_period(request->config)));
 }
 
 static enum status take(struct request *request, const struct host_view *view,
@@ -258,7 +258,7 @@ static enum status take(struct request *request, const struct host_view *view,
         claimed->jobs[i] = claim_describe(attempts[i].job, &attempts[i].locked.documents);
         claimed->jobs[i].is_checked = !request->is_replayed;
         claimed->jobs[i].report_deadline =
-            claims[i].report_deadline - view_grace_period(request->config);
+            claims[i].report_deadline - grace_period(request->config);
         claimed->of[i] = attempts[i].job;
     }
     claimed->count = count;

@@ -91,7 +91,7 @@ static void sort_out(struct search *search, const struct host_job *row)
                 .workunit = &row->workunit,
                 .app = catalog_app(search->request->catalog, row->result.appid),
                 .sent_version_id = row->result.app_version_id},
-        .deadline = resend_deadline(&row->result, &row->workunit, view_grace_period(config), now),
+        .deadline = resend_deadline(&row->result, &row->workunit, grace_period(config), now),
     };
 
     if (lost.deadline == 0) /* timed out already */
@@ -236,7 +236,7 @@ static enum status store(struct search *search)
             .resultid = lost->job.resultid,
             .workunitid = lost->job.workunit->id,
             .sent_time = now,
-            .report_deadline = lost->deadline + view_grace_period(request->config),
+            .report_deadline = lost->deadline + grace_period(request->config),
             .app_version_id = lost->job.option->app_version_id,
             .flops_estimate = lost->job.option->stored_peak,
         };

@@ -31,18 +31,10 @@ enum {
 };
 #define NO_BOUND 1e300
 
-bool source_option_runs(const struct source *source, const struct version_option *option)
-{
-    const struct host_view *view = source->view;
-
-    return option->is_runnable && option->resource < view->asked.resource_count &&
-           !view->is_excluded[option->resource];
-}
-
 /* Whether a job of the option might be sent now. */
 static bool option_may_suit(const struct source *source, const struct version_option *option)
 {
-    return source_option_runs(source, option) &&
+    return option_runs(source->view, option) &&
            (option->app->non_cpu_intensive != 0 ||
             (source->explains && amounts_wants(&source->view->asked, option->resource)));
 }

@@ -49,11 +49,6 @@ struct source {
     size_t sent_before; /* jobs, when the last one was given */
 };
 
-/* --- source.c --------------------------------------------------------------------------------- */
-
-/* Whether the host can run jobs of the option, and its user allows what it runs on. */
-bool source_option_runs(const struct source *source, const struct version_option *option);
-
 /* --- source_pool.c ---------------------------------------------------------------------------- */
 
 /* The next batch. Count 0: the pool has no more for this host; then source->pool_is_short says that

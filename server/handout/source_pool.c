@@ -68,7 +68,7 @@ static bool option_suits(const struct source *source, const struct version_optio
                                           .is_homogeneous =
                                               option->app->homogeneous_app_version != 0};
 
-    return option->app->id == wish->appid && source_option_runs(source, option) &&
+    return option->app->id == wish->appid && option_runs(source->view, option) &&
            (option->app->non_cpu_intensive != 0 || amounts_wants(source->left, option->resource)) &&
            version_is_asked_for(option, &demand);
 }

@@ -21,16 +21,9 @@
 
 enum { KEYWORDS_BYTES_MAX = 65536 };
 
-int64_t view_grace_period(const struct config *config)
-{
-    if (config->report_grace_period > 0)
-        return config->report_grace_period;
-    return (int64_t)(config->grace_period_hours * 3600);
-}
-
 static int64_t delay_bound_most(const struct config *config, int64_t now)
 {
-    int64_t latest = deadline_latest(view_grace_period(config));
+    int64_t latest = deadline_latest(grace_period(config));
 
     return latest > now ? latest - now : 1;
 }

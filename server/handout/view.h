@@ -35,7 +35,4 @@ MUST_CHECK enum status view_read_queue(struct request *request, struct host_view
 /* Bytes that a job of the answer counts in the simulation. */
 double view_memory_of(const struct host_view *view, const struct answer_job *job);
 
-/* Seconds added to stored deadlines. */
-int64_t view_grace_period(const struct config *config);
-
 #endif

@@ -224,7 +224,7 @@ static struct own_job own_job_of(const struct request *request, const struct hos
         own.job.resource == RESOURCE_CPU ? view->availability.cpu : view->availability.gpu,
         view->correction);
     own.job.deadline =
-        (double)(row->result.report_deadline - view_grace_period(request->config)) - view->now;
+        (double)(row->result.report_deadline - grace_period(request->config)) - view->now;
     return own;
 }
 

@@ -119,3 +119,16 @@ int64_t hr_class_for(const struct host_view *view, const struct app_row *app)
     enum hr_type type = app_hr_type(view->config, app);
     return type == HR_NONE ? 0 : view->hr_classes[type];
 }
+
+int64_t grace_period(const struct config *config)
+{
+    if (config->report_grace_period > 0)
+        return config->report_grace_period;
+    return (int64_t)(config->grace_period_hours * 3600);
+}
+
+bool option_runs(const struct host_view *view, const struct version_option *option)
+{
+    return option->is_runnable && option->resource < view->asked.resource_count &&
+           !view->is_excluded[option->resource];
+}

@@ -95,4 +95,9 @@ enum hr_type app_hr_type(const struct config *config, const struct app_row *app)
 int64_t hr_class_for(const struct host_view *view, const struct app_row *app);
 bool app_is_selected(const struct project_preferences *project, int64_t appid);
 
+/* Seconds added to stored deadlines. */
+int64_t grace_period(const struct config *config);
+/* Whether the host can run jobs of the option, and its user allows what it runs on. */
+bool option_runs(const struct host_view *view, const struct version_option *option);
+
 #endif
