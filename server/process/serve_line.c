@@ -22,7 +22,7 @@
 #include "server/process/metrics.h"
 #include "server/process/receive.h"
 #include "server/process/server.h"
-#include "server/process/status_keeper.h"
+#include "server/process/status_gather.h"
 #include "server/process/web_request.h"
 #include "server/recording/recording.h"
 #include "server/request/walk.h"
@@ -283,7 +283,7 @@ static void serve_status(struct worker *worker, struct exchange *exchange)
 {
     struct buffer head = buffer_on_heap(4096), page = buffer_on_heap(STATUS_BYTES_MAX);
 
-    if (status_keeper_write(worker->server, &exchange->snapshot, &page)) {
+    if (status_gather_page(worker->server, &exchange->snapshot, &page)) {
         web_status_head(&head, page.length);
         exchange_send(exchange, buffer_text(&head), buffer_text(&page));
     } else {

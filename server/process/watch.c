@@ -20,6 +20,7 @@
 #include "server/process/duties.h"
 #include "server/process/health.h"
 #include "server/process/server.h"
+#include "server/process/status_gather.h"
 #include "server/process/status_keeper.h"
 #include "server/project/catalog.h"
 #include "server/project/project.h"
@@ -510,7 +511,7 @@ static void check_all(struct watcher *watcher)
     examine_database(watcher, snapshot.config);
     check_folder(watcher, snapshot.config);
     health_note_counters(server_health(watcher->server), (int64_t)time(NULL));
-    status_keeper_turn(watcher->server);
+    status_gather_turn(watcher->server);
     snapshot_release(&snapshot);
 }
 

@@ -25,26 +25,6 @@
 
 #include "server/base/banned.h"
 
-static const struct {
-    const char *name, *brief;
-    enum next (*run)(struct request *request);
-} steps[STEP_COUNT] = {
-#define STEP_ROW(name_, brief_) \
-    [STEP_##name_] = {.name = #name_, .brief = brief_, .run = step_##name_},
-    REQUEST_STEPS(STEP_ROW)
-#undef STEP_ROW
-};
-
-const char *request_step_word(enum step step)
-{
-    return steps[step].name;
-}
-
-const char *request_step_brief(enum step step)
-{
-    return steps[step].brief;
-}
-
 /* More than any real request nests: a venue's preferences stand six deep. */
 enum { REQUEST_DEPTH_MAX = 100 };
 
@@ -91,19 +71,6 @@ enum next step_parse(struct request *request)
     counter_add(COUNTER_elements_dropped, request->message.elements_dropped);
     counter_add(COUNTER_reports_left, request->message.results_left);
     return NEXT_STEP;
-}
-
-enum next request_run_step(struct request *request, enum step step)
-{
-    uint64_t begun = clock_ns();
-    enum next next = steps[step].run(request);
-
-    request->step_ns[step] += clock_ns() - begun;
-    if (arena_overflowed(request->arena)) {
-        memset(&request->failure, 0, sizeof(request->failure));
-        return request_failed(request, STATUS_TOO_LARGE, steps[step].name);
-    }
-    return next;
 }
 
 /* Before the transaction's first question. Answers whether there is anything to be asked of the

@@ -23,9 +23,6 @@ struct together;
  * its way, the caller rolls back what is open (db_end). */
 void request_run(struct request *request, struct buffer *ret_reply);
 void request_log(const struct request *request, size_t reply_bytes);
-const char *request_step_word(enum step step);
-const char *request_step_brief(enum step step);
-/* for the administrator */ /* in the log and among the counters */
 
 /* A reply to a request that is not even looked at, because it is too large or too many wait: it
  * asks the client to come again. Needs config, arena, seed and load; the reply is never empty. */
@@ -52,6 +49,11 @@ enum outcome {
 bool request_begin(struct request *request);
 void request_end(struct request *request, enum outcome outcome, struct buffer *ret_reply);
 
+/* --- steps.c ---------------------------------------------------------------------------------- */
+
+/* For the administrator: in the log and among the counters. */
+const char *request_step_word(enum step step);
+const char *request_step_brief(enum step step);
 /* Runs and times one step, and fails it if it has filled the arena. */
 enum next request_run_step(struct request *request, enum step step);
 
