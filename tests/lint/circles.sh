@@ -1,25 +1,13 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Files that call each other in a circle are one file in several pieces: none of them can be read by
-# itself. Prints the circles that are not listed here, and those listed that are not there as they
-# are listed; with --all every circle that there is. A circle is a largest set of files of which each
-# reaches each other by calls of functions, or of macros whose text calls them. A function that is
-# handed over to be called is not called here.
+# itself. Prints the circles that there are, of which there are to be none. A circle is a largest set
+# of files of which each reaches each other by calls of functions, or of macros whose text calls
+# them. A function that is handed over to be called is not called here.
 # shellcheck disable=SC2016 # $ is awk's
 set -euo pipefail
 export LC_ALL=C
 cd "$(dirname "$0")/../.."
-
-# The circles that there are: the files in order, and behind the bar why.
-listed='
-server/adoption/adoption.c server/adoption/adoption_config.c server/adoption/adoption_folder.c server/adoption/adoption_tables.c | the parts note what they find where the whole prints it
-server/handout/source.c server/handout/source_pool.c | the speed of a job is asked of the source that the pool is a part of
-server/handout/view.c server/handout/view_jobs.c | the grace period, which both need
-server/pool/fill.c server/pool/fill_sweep.c server/pool/fill_thread.c | the filler goes on from each of its parts
-server/pool/had_before.c server/pool/pool.c server/pool/servers.c | the pool has one lock, which its parts take
-server/process/server.c server/process/status_keeper.c | the keeper asks the server what it shows, and is started by it
-server/request/request_log.c server/request/transaction.c server/request/walk.c | the walk writes its log line, and each attempt of a transaction walks again
-'
 
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
@@ -72,7 +60,7 @@ xargs awk '
             in_macro = 0
     }' <"$work/files" | sort -u >"$work/facts"
 
-awk -v listed="$listed" -v all="${1:-}" '
+awk '
     function complain(text) { print text > "/dev/stderr"; failed = 1 }
     function add(from, name,    to)
     {
@@ -134,23 +122,7 @@ awk -v listed="$listed" -v all="${1:-}" '
             set = members[1]
             for (i = 2; i <= count; i++)
                 set = set " " members[i]
-            sets[set] = 1
-        }
-        n = split(listed, lines, "\n")
-        for (i = 1; i <= n; i++) {
-            line = lines[i]
-            if (line == "")
-                continue
-            sub(/ *\|.*/, "", line)
-            known[line] = 1
-            if (!(line in sets))
-                complain("circles: this one is listed and not there: " line)
-        }
-        for (set in sets) {
-            if (all != "")
-                print set
-            else if (!(set in known))
-                complain("circles: these call each other in a circle: " set)
+            complain("circles: these call each other in a circle: " set)
         }
         exit failed
     }' "$work/facts"

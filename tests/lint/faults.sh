@@ -77,8 +77,13 @@ fault tables 'nothing uses config.ban_xyz' config/options.def 's/^OPTION\(ban_os
 fault tables 'nothing uses config.name' config/options.def 's/^OPTION\(ban_os,/OPTION(name,/'
 fault tables 'no rows of COUNTER' server/base/counters.def 's/^COUNTER/COUNTS/'
 
+fault names 'it has subcommands and is not called' tools/qmctl/why/why_judge.c '$s/$/\nenum exit_code command_judge(struct session *session)/'
+
 passes statements
 fault statements 'nobody runs' db/statements.def '0,/^STATEMENT\(/s//STATEMENT(nobody_runs_this, BULK, "x")\n&/'
+
+passes circles
+fault circles 'in a circle: server/pool/had_before.c server/pool/pool_lock.c' server/pool/pool_lock.c 's/pthread_mutex_unlock/had_clear(\&pool->had);\n    &/'
 
 passes terminal
 fault terminal 'may print what a terminal obeys' tools/qmctl/hosts/queue_command.c 's/shown_line\(stdout, "host %"/printf("host %"/'
