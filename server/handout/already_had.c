@@ -19,6 +19,7 @@
 #include "server/base/arena.h"
 #include "server/base/sorted.h"
 #include "server/rpc/request.h"
+#include "server/rpc/world.h"
 
 #include <stdlib.h>
 
@@ -50,10 +51,8 @@ static enum status look_up(struct request *request, const int64_t *ids, size_t c
                            struct had_answer *ret_answer)
 {
     *ret_answer = (struct had_answer){0};
-    if (request->is_replayed) /* what was had was not recorded as there */
-        return STATUS_OK;
-    return db_workunits_had(request->db, request->arena, ids, count, request->visit.user.id,
-                            request->visit.host.id, &ret_answer->rows, &ret_answer->count);
+    return request_world(request)->workunits_had(request, ids, count, &ret_answer->rows,
+                                                 &ret_answer->count);
 }
 
 static bool already_had(const struct config *config, const struct had_answer *answer,

@@ -23,6 +23,7 @@
 #include "server/reply/answer.h"
 #include "server/reply/reply.h"
 #include "server/rpc/request.h"
+#include "server/rpc/world.h"
 
 #include "server/base/banned.h"
 
@@ -32,30 +33,6 @@ struct attempt {
     struct locked_job locked;
 };
 
-/* A recorded request: nobody else wants the jobs, and they can be written. */
-static enum status lock_replayed(struct request *request, struct job *const *chosen, size_t count,
-                                 struct locked_job *ret_jobs)
-{
-    struct locked_workunit *rows = ARENA_ARRAY(request->arena, count, struct locked_workunit);
-
-    if (rows == NULL)
-        return STATUS_NO_MEMORY;
-    for (size_t i = 0; i < count; i++) {
-        const struct workunit_row *workunit = chosen[i]->workunit;
-
-        rows[i] = (struct locked_workunit){.id = workunit->id,
-                                           .hr_class = workunit->hr_class,
-                                           .app_version_id = workunit->app_version_id};
-        for (size_t j = 0; j < i && ret_jobs[i].row == NULL; j++)
-            if (chosen[j]->workunit->id == workunit->id)
-                ret_jobs[i].row = ret_jobs[j].row;
-        if (ret_jobs[i].row == NULL)
-            ret_jobs[i].row = &rows[i];
-        ret_jobs[i].is_unsent = true;
-    }
-    return STATUS_OK;
-}
-
 /* Which of a workunit's results this user or host has is counted only for rules that ask. */
 static enum status lock_jobs(struct request *request, struct job *const *chosen, size_t count,
                              struct locked_job *ret_jobs)
@@ -64,18 +41,19 @@ static enum status lock_jobs(struct request *request, struct job *const *chosen,
     const struct counted_results counts = {.userid = request->visit.user.id,
                                            .hostid = request->visit.host.id};
     struct job_key *keys = ARENA_ARRAY(request->arena, count, struct job_key);
+    const struct workunit_row **believed =
+        ARENA_ARRAY(request->arena, count, const struct workunit_row *);
     bool has_rule = config->one_result_per_user_per_wu || config->one_result_per_host_per_wu;
 
-    if (keys == NULL)
+    if (keys == NULL || believed == NULL)
         return STATUS_NO_MEMORY;
-    if (request->is_replayed)
-        return lock_replayed(request, chosen, count, ret_jobs);
     for (size_t i = 0; i < count; i++) {
+        believed[i] = chosen[i]->workunit;
         keys[i] = (struct job_key){chosen[i]->resultid, chosen[i]->workunit->id};
         has_rule = has_rule || chosen[i]->assignment != JOB_GENERAL;
     }
-    return db_jobs_lock(request->db, request->arena, keys, count, has_rule ? &counts : NULL,
-                        ret_jobs);
+    return request_world(request)->jobs_lock(request, keys, believed, count,
+                                             has_rule ? &counts : NULL, ret_jobs);
 }
 
 /* The class and version that the workunit gets committed to by this job bind the next one. */
@@ -148,7 +126,7 @@ static size_t judge_locked(struct request *request, const struct host_view *view
             claimed->lost++;
             continue;
         }
-        if (reason == REASON_COUNT && !request->is_replayed)
+        if (reason == REASON_COUNT && request_world(request)->has_documents)
             reason = judge_documents(request, &attempt, faulty);
         if (reason == REASON_COUNT) {
             commit_workunit(view, chosen[i], locked[i].row);
@@ -248,15 +226,12 @@ static enum status take(struct request *request, const struct host_view *view,
         return STATUS_NO_MEMORY;
     for (size_t i = 0; i < count; i++)
         claims[i] = claim_of(request, view, &attempts[i]);
-    status = request->is_replayed
-                 ? STATUS_OK
-                 : db_results_claim(request->db, request->arena, request->visit.host.id,
-                                    request->visit.user.id, claims, count);
+    status = request_world(request)->results_claim(request, claims, count);
     if (status != STATUS_OK)
         return status;
     for (size_t i = 0; i < count; i++) {
         claimed->jobs[i] = claim_describe(attempts[i].job, &attempts[i].locked.documents);
-        claimed->jobs[i].is_checked = !request->is_replayed;
+        claimed->jobs[i].is_checked = request_world(request)->has_documents;
         claimed->jobs[i].report_deadline =
             claims[i].report_deadline - grace_period(request->config);
         claimed->of[i] = attempts[i].job;

@@ -13,11 +13,6 @@
 
 #include "server/base/banned.h"
 
-enum status handout_savepoint(struct request *request)
-{
-    return request->is_replayed ? STATUS_OK : db_savepoint(request->db);
-}
-
 enum next handout_failed(struct request *request, enum status status, const char *what,
                          bool has_savepoint)
 {

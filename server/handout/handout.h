@@ -30,9 +30,6 @@ enum { NAMED_MAX = 20 /* more tasks than this are not named one by one to the vo
 
 /* --- handout.c -------------------------------------------------------------------------------- */
 
-/* Marks the point to which handout_failed goes back; everything before it is kept. */
-MUST_CHECK enum status handout_savepoint(struct request *request);
-
 /* After a failure of the database. What the transaction cannot survive fails the request
  * (NEXT_FAILED); else everything since the savepoint, if there is one, is taken back, the volunteer
  * is told, and the walk goes on without jobs (NEXT_STEP). */

@@ -297,7 +297,7 @@ static enum next resend_lost(struct request *request, const struct text *names)
     if (status == STATUS_OK && search->again_count > 0)
         status = read_documents(search);
     if (status == STATUS_OK) {
-        status = handout_savepoint(request);
+        status = db_savepoint(request->db);
         has_savepoint = status == STATUS_OK;
     }
     if (status == STATUS_OK)

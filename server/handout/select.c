@@ -26,6 +26,7 @@
 #include "server/project/catalog.h"
 #include "server/reply/answer.h"
 #include "server/rpc/request.h"
+#include "server/rpc/world.h"
 
 #include <math.h>
 #include <string.h>
@@ -161,8 +162,9 @@ static void forget_new_jobs(struct selection *selection)
 
 static enum status mark_savepoint(struct selection *selection)
 {
-    enum status status =
-        selection->has_savepoint ? STATUS_OK : handout_savepoint(selection->request);
+    enum status status = selection->has_savepoint
+                             ? STATUS_OK
+                             : request_world(selection->request)->savepoint(selection->request);
 
     selection->has_savepoint = status == STATUS_OK;
     return status;
@@ -385,7 +387,7 @@ static enum status undo_claims(struct selection *selection)
         return STATUS_OK;
     forget_new_jobs(selection);
     source_finish(selection->request, false);
-    return db_rollback_to_savepoint(selection->request->db);
+    return request_world(selection->request)->rollback_to_savepoint(selection->request);
 }
 
 /* The third pass for clients that delete files only when they are told to. How much can be deleted
@@ -476,11 +478,11 @@ static enum status doubt_late(struct selection *selection)
     size_t count = 0;
     enum status status;
 
-    if (request->pool == NULL || request->is_replayed || selection->late_count == 0 ||
+    if (request->pool == NULL || selection->late_count == 0 ||
         workload_retry_delay(selection->view.workload) <= DEADLINE_RETRY_MIN)
         return STATUS_OK;
-    status = db_unsent_by_id(request->db, request->arena, selection->late, selection->late_count,
-                             &rows, &count);
+    status = request_world(request)->unsent_by_id(request, selection->late, selection->late_count,
+                                                  &rows, &count);
     for (size_t i = 0; i < count && status == STATUS_OK; i++)
         if (rows[i].is_free)
             return STATUS_OK;

@@ -16,6 +16,7 @@
 #include "server/policy/version/own_versions.h"
 #include "server/project/catalog.h"
 #include "server/rpc/request.h"
+#include "server/rpc/world.h"
 
 #include <math.h>
 
@@ -92,10 +93,7 @@ static enum status query(struct source *source, const struct candidate_filter *f
     struct candidate *candidates = NULL;
     struct job *jobs;
     size_t count = 0;
-    enum status status =
-        request->is_replayed
-            ? STATUS_OK /* all that is known to have been there is in the pool */
-            : db_candidates(request->db, request->arena, filter, &candidates, &count);
+    enum status status = request_world(request)->candidates(request, filter, &candidates, &count);
 
     if (status != STATUS_OK)
         return status;
@@ -260,8 +258,6 @@ static enum status mark_locality(struct request *request, struct job *jobs, size
     struct text *names;
     enum status status;
 
-    if (request->is_replayed) /* documents are not recorded */
-        return STATUS_OK;
     for (size_t i = 0; i < count && wanted < DOCUMENTS_MAX && request->message.file_count > 0; i++)
         if (jobs[i].app != NULL && jobs[i].app->locality_scheduling == LOCALITY_LITE) {
             of[wanted] = &jobs[i];
@@ -278,7 +274,7 @@ static enum status mark_locality(struct request *request, struct job *jobs, size
     name_count = files_present(&request->message, names);
     if (name_count == 0)
         return STATUS_OK;
-    status = db_job_documents(request->db, request->arena, ids, wanted, documents);
+    status = request_world(request)->job_documents(request, ids, wanted, documents);
     for (size_t i = 0; status == STATUS_OK && i < wanted; i++)
         of[i]->has_file = document_has_file(documents[i].workunit_xml, names, name_count);
     return status;

@@ -9,6 +9,7 @@
 #include "server/pool/pool.h"
 #include "server/project/catalog.h"
 #include "server/project/project.h"
+#include "server/replay/recorded_world.h"
 #include "server/reply/answer.h"
 #include "server/request/authenticate.h"
 #include "server/request/plan_facts.h"
@@ -230,6 +231,7 @@ static bool set_host(struct request *request, const struct recorded_request *rec
     visit->version_count = record->version_count;
     visit->memory_peaks = record->memory_peaks;
     visit->memory_peak_count = record->memory_peak_count;
+    visit->memory_peaks_are_read = true;
     visit->version_changes = record->changes;
     visit->version_change_count = visit->version_change_capacity = record->change_count;
     return set_in_progress(request, record) && set_answer(request, record);
@@ -293,6 +295,7 @@ enum status replay_request(const struct recorded_request *record, const struct r
         .catalog = world->catalog,
         .keys = &no_keys,
         .plan_classes = world->plan_classes,
+        .world = &recorded_world,
         .pool = pool_create(JOBS_MAX, world->config->user_filter),
         .arena = arena,
         .now = record->head.now,
@@ -300,7 +303,6 @@ enum status replay_request(const struct recorded_request *record, const struct r
         .load = {.backlog = record->head.backlog},
         .transport = {.body = record->request},
         .is_read_only = true,
-        .is_replayed = true,
         .stop_work = record->head.stop_work,
     };
     if (request->pool == NULL)

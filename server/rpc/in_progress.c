@@ -23,8 +23,6 @@ static enum status read_jobs(struct request *request)
     size_t count = 0;
     enum status status;
 
-    if (request->is_replayed) /* nothing but what stands in the visit */
-        return STATUS_OK;
     status = db_jobs_in_progress(request->db, request->arena, visit->host.id, rows_most(request),
                                  &visit->in_progress_jobs, &count);
 
@@ -65,7 +63,7 @@ enum status results_in_progress(struct request *request, const struct result_row
     struct visit *visit = &request->visit;
     enum status status = STATUS_OK;
 
-    if (!visit->in_progress_is_read && !visit->host_is_new && !request->is_replayed)
+    if (!visit->in_progress_is_read && !visit->host_is_new)
         status = visit->plan.needs_workunits
                      ? read_jobs(request)
                      : db_results_in_progress(request->db, request->arena, visit->host.id,

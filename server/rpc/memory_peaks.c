@@ -10,7 +10,7 @@
 
 static enum status read_peaks(struct request *request)
 {
-    if (request->visit.host_is_new || request->is_replayed) /* nothing but what is in the visit */
+    if (request->visit.host_is_new)
         return STATUS_OK;
     return db_host_memory_peaks(request->db, request->arena, request->visit.host.id,
                                 in_progress_named(request) + MEMORY_RESULTS,

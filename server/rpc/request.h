@@ -37,6 +37,7 @@ struct stream_booking;
 struct stream_ledger;
 struct fates;
 struct fate_entry;
+struct world;
 
 /* What the web server says beside the body. */
 struct transport {
@@ -151,18 +152,17 @@ struct request {
     struct stream_ledger *ledger; /* what job streams have had; NULL: nothing is remembered */
     struct fates *fates;          /* what became of results; NULL: nothing is counted */
     struct db *db;
-    struct pool *pool;   /* NULL: none, jobs come by query */
-    struct files *files; /* the file database; NULL: none, or away */
+    const struct world *world; /* NULL: the database is; see request_world */
+    struct pool *pool;         /* NULL: none, jobs come by query */
+    struct files *files;       /* the file database; NULL: none, or away */
     struct arena *arena;
     double now;       /* epoch, read once */
     uint64_t seed;    /* all randomness of this request comes from it */
     struct load load; /* of the server when the request came */
     struct transport transport;
-    bool is_read_only; /* nothing is to be written: a question of qmctl */
-    bool is_replayed; /* a recorded one: what the database said of the host stands in the visit, the
-                         jobs in the pool are nobody else's, and nothing is asked or claimed */
-    bool stop_sched;  /* trigger file: the project is down */
-    bool stop_work;   /* trigger file: it hands out no jobs, and takes reports */
+    bool is_read_only;            /* nothing is to be written: a question of qmctl */
+    bool stop_sched;              /* trigger file: the project is down */
+    bool stop_work;               /* trigger file: it hands out no jobs, and takes reports */
     double database_away_for;     /* s; see delay_of_outage */
     void (*wait)(double seconds); /* between attempts; NULL: do not wait */
 
