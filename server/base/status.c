@@ -6,7 +6,6 @@
 
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "server/base/banned.h"
 
@@ -36,10 +35,4 @@ enum status(fail)(struct failure *failure, enum status status, const char *forma
         if ((unsigned char)*at < ' ' || *at == 0x7f)
             *at = ' ';
     return status;
-}
-
-void must_failed(const char *condition, const char *file, int line)
-{
-    (void)fprintf(stderr, "%s:%d: our own mistake: not true: %s\n", file, line, condition);
-    abort();
 }

@@ -9,7 +9,7 @@ export LC_ALL=C
 cd "$(dirname "$0")/../.."
 
 # They print what stands in the program, and main.c of the server the configuration that it was given.
-own_words='^(server/base/(shown|status)|server/process/main|tools/volunteers/figures/run_report)\.c:'
+own_words='^(server/base/(shown|must)|server/process/main|tools/volunteers/figures/run_report)\.c:'
 own_words="$own_words|^tools/qmctl/(session/output|help|manual_command|completion_command|main)\.c:"
 measuring='^tools/(campaign|qmstub|qmbench|qmload|volunteers)/'
 # Anywhere, since a pointer or a macro prints as well.
