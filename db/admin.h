@@ -339,6 +339,41 @@ struct job_class_filter {
 MUST_CHECK enum status db_admin_job_classes(struct db *db, struct arena *arena,
                                             const struct job_class_filter *filter,
                                             struct job_class **ret_rows, size_t *ret_count);
+struct waiting_filter {
+    int64_t appid;
+    bool by_holders; /* how many have had an instance matters; then user_has_one: some have */
+    bool by_batch, by_keywords;
+    size_t looked_at; /* the oldest unsent jobs, and as many of the newest */
+    size_t most;      /* classes returned: those with most jobs */
+};
+/* Of one application, those with most jobs first; along an index, whatever else waits. Without
+ * jobs that are assigned to somebody, or of workunits that need no result any more. */
+MUST_CHECK enum status db_admin_waiting_classes(struct db *db, struct arena *arena,
+                                                const struct waiting_filter *filter,
+                                                struct job_class **ret_rows, size_t *ret_count);
+/* Who had an instance of the workunit. */
+MUST_CHECK enum status db_admin_holders(struct db *db, struct arena *arena, int64_t workunitid,
+                                        size_t most, struct holder_row **ret_rows,
+                                        size_t *ret_count);
+/* All of them, deprecated ones too. */
+MUST_CHECK enum status db_admin_apps(struct db *db, struct arena *arena, struct app_row **ret_rows,
+                                     size_t *ret_count);
+/* The lowest and the highest id of the hosts of which it is kept what they said; 0: there is none.
+ */
+MUST_CHECK enum status db_admin_said_span(struct db *db, struct id_span_row *ret_span);
+struct said_filter {
+    int64_t first;    /* the lowest id */
+    int64_t since;    /* they asked then or later */
+    size_t looked_at; /* hosts whose row is read */
+    size_t most;      /* ids returned */
+};
+/* Such hosts by rising id. */
+MUST_CHECK enum status db_admin_said_since(struct db *db, struct arena *arena,
+                                           const struct said_filter *filter,
+                                           struct id_row **ret_rows, size_t *ret_count);
+/* STATUS_NOT_FOUND: there is none. */
+MUST_CHECK enum status db_admin_host(struct db *db, struct arena *arena, int64_t id,
+                                     struct host_row *ret_host);
 /* How many unfinished jobs are for this host, its user or its team alone (0: it has none). */
 MUST_CHECK enum status db_admin_assigned_jobs(struct db *db, int64_t hostid, int64_t userid,
                                               int64_t teamid, int64_t *ret_count);

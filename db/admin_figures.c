@@ -203,21 +203,11 @@ enum status db_admin_host_results(struct db *db, struct arena *arena, int64_t ho
                   .most = (int64_t)most);
 }
 
-enum status db_admin_job_classes(struct db *db, struct arena *arena,
-                                 const struct job_class_filter *filter, struct job_class **ret_rows,
-                                 size_t *ret_count)
+static enum status take_classes(struct arena *arena, const struct job_class_row *rows, size_t count,
+                                struct job_class **ret_classes, size_t *ret_count)
 {
-    struct job_class_row *rows;
-    struct job_class *classes;
-    size_t count;
-    enum status status =
-        DB_ALL(db, admin_job_classes, arena, &rows, &count, .userid = filter->userid,
-               .hostid = filter->hostid, .appid = filter->appid, .by_batch = filter->by_batch,
-               .by_keywords = filter->by_keywords, .most = (int64_t)filter->most);
+    struct job_class *classes = ARENA_ARRAY(arena, count, struct job_class);
 
-    if (status != STATUS_OK)
-        return status;
-    classes = ARENA_ARRAY(arena, count, struct job_class);
     if (classes == NULL)
         return STATUS_TOO_LARGE;
     for (size_t i = 0; i < count; i++)
@@ -229,9 +219,70 @@ enum status db_admin_job_classes(struct db *db, struct arena *arena,
                                         .count = rows[i].jobs,
                                         .user_has_one = rows[i].of_user != 0,
                                         .host_has_one = rows[i].of_host != 0};
-    *ret_rows = classes;
+    *ret_classes = classes;
     *ret_count = count;
     return STATUS_OK;
+}
+
+enum status db_admin_job_classes(struct db *db, struct arena *arena,
+                                 const struct job_class_filter *filter, struct job_class **ret_rows,
+                                 size_t *ret_count)
+{
+    struct job_class_row *rows;
+    size_t count;
+    enum status status =
+        DB_ALL(db, admin_job_classes, arena, &rows, &count, .userid = filter->userid,
+               .hostid = filter->hostid, .appid = filter->appid, .by_batch = filter->by_batch,
+               .by_keywords = filter->by_keywords, .most = (int64_t)filter->most);
+
+    return status == STATUS_OK ? take_classes(arena, rows, count, ret_rows, ret_count) : status;
+}
+
+enum status db_admin_waiting_classes(struct db *db, struct arena *arena,
+                                     const struct waiting_filter *filter,
+                                     struct job_class **ret_rows, size_t *ret_count)
+{
+    struct job_class_row *rows;
+    size_t count;
+    enum status status =
+        DB_ALL(db, admin_waiting_classes, arena, &rows, &count, .appid = filter->appid,
+               .by_holders = filter->by_holders, .by_batch = filter->by_batch,
+               .by_keywords = filter->by_keywords, .looked_at = (int64_t)filter->looked_at,
+               .most = (int64_t)filter->most);
+
+    return status == STATUS_OK ? take_classes(arena, rows, count, ret_rows, ret_count) : status;
+}
+
+enum status db_admin_holders(struct db *db, struct arena *arena, int64_t workunitid, size_t most,
+                             struct holder_row **ret_rows, size_t *ret_count)
+{
+    return DB_ALL(db, admin_holders, arena, ret_rows, ret_count, .workunitid = workunitid,
+                  .most = (int64_t)most);
+}
+
+enum status db_admin_apps(struct db *db, struct arena *arena, struct app_row **ret_rows,
+                          size_t *ret_count)
+{
+    return DB_ALL(db, apps, arena, ret_rows, ret_count, DB_NO_VALUES);
+}
+
+enum status db_admin_said_span(struct db *db, struct id_span_row *ret_span)
+{
+    return DB_ONE(db, admin_said_span, NULL, ret_span, DB_NO_VALUES);
+}
+
+enum status db_admin_said_since(struct db *db, struct arena *arena,
+                                const struct said_filter *filter, struct id_row **ret_rows,
+                                size_t *ret_count)
+{
+    return DB_ALL(db, admin_said_since, arena, ret_rows, ret_count, .first = filter->first,
+                  .since = filter->since, .looked_at = (int64_t)filter->looked_at,
+                  .most = (int64_t)filter->most);
+}
+
+enum status db_admin_host(struct db *db, struct arena *arena, int64_t id, struct host_row *ret_host)
+{
+    return DB_ONE(db, admin_host_by_id, arena, ret_host, .id = id);
 }
 
 enum status db_admin_assigned_jobs(struct db *db, int64_t hostid, int64_t userid, int64_t teamid,

@@ -91,6 +91,11 @@ void why_close(struct why_comparison *comparison)
     free(comparison);
 }
 
+const char *why_project(const struct why_comparison *comparison)
+{
+    return comparison->project;
+}
+
 struct arena *why_arena(const struct why_comparison *comparison)
 {
     return comparison->serving.arena;

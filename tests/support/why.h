@@ -26,6 +26,8 @@ void why_close(struct why_comparison *comparison);
 /* A file of the project, FOLDER/NUMBER. */
 void why_write_file(const struct why_comparison *comparison, const char *folder, int number,
                     const char *content);
+/* The folder. */
+const char *why_project(const struct why_comparison *comparison);
 /* For requests; nobody empties it but the caller. */
 struct arena *why_arena(const struct why_comparison *comparison);
 

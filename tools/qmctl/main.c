@@ -220,6 +220,9 @@ static const struct option status_options[] = {
      "A scheduler instead of those of config.xml (scheduler_url); may be repeated."},
 };
 static const struct option why_options[] = {
+    {"jobs", NULL, NULL,
+     "Instead of a host's number: which waiting jobs can be had by how many of the hosts that came "
+     "within the last week."},
     {"app", NULL, "NAME", "Only the jobs of this application."},
     {"request", NULL, "FILE",
      "A scheduler_request of the client; else one is made from the host's row."},
@@ -525,10 +528,10 @@ const struct subcommand subcommands[] = {
      "when "
      "something has FAILED.",
      "qmctl status", OPTIONS(status_options), .run = command_status},
-    {"why", "HOST",
-     "Says which unsent jobs a host may get now, and why it does not get the others.",
-     "qmctl why 42 --app demo", OPTIONS(why_options), .arguments_min = 1, .arguments_max = 1,
-     .run = command_why},
+    {"why", "[HOST]",
+     "Says which unsent jobs a host may get now, and why it does not get the others. With --jobs, "
+     "says which unsent jobs no host can have, and why; exit status 3 if there are any.",
+     "qmctl why 42 --app demo", OPTIONS(why_options), .arguments_max = 1, .run = command_why},
     {"replay", "[FILE|FOLDER...]",
      "Puts recorded requests (record_requests in config.xml) to other options, without asking or "
      "writing anything, and says what would become of them. FOLDER is recorded_requests of the "

@@ -13,6 +13,7 @@
 #include "tools/qmctl/check/web_question.h"
 #include "tools/qmctl/session/commands.h"
 #include "tools/qmctl/session/output.h"
+#include "tools/qmctl/why/why_jobs.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -31,6 +32,9 @@ enum {
     CLOCK_AHEAD_S = 60,       /* clocks may differ by this */
     TIMES_LOOKED_AT = 1000,
     COUNTED_MOST = 100000, /* an entry more is counted, so that more is noticed */
+    HOSTS_ASKED = 100,     /* whether they can have the waiting jobs */
+    CLASSES_JUDGED = 50,
+    JOBS_LOOKED_AT = 1000,
 };
 #define SHARE_THAT_FAILS 0.5 /* of replies that the project is down, or to come later */
 
@@ -411,6 +415,51 @@ static void look_at_database(struct session *session, struct lines *lines)
     (void)db_rollback(session->db);
 }
 
+/* Jobs that wait although hosts come. */
+static void look_at_chances(struct session *session, struct lines *lines)
+{
+    const struct job_chances_bounds bounds = {
+        .hosts = HOSTS_ASKED, .classes = CLASSES_JUDGED, .jobs_looked_at = JOBS_LOOKED_AT};
+    const struct job_chance *first = NULL;
+    struct job_chances chances;
+    enum reason reason;
+    int64_t jobs = 0;
+
+    if (session_db(session) != STATUS_OK)
+        return; /* said already */
+    if (why_jobs(session, &bounds, &chances) != STATUS_OK) {
+        add_state(lines, "jobs", TEXT("-"), "unknown",
+                  text_print(session->arena, "whether hosts can have the waiting jobs: %s",
+                             session->failure.text));
+        return;
+    }
+    for (size_t i = 0; i < chances.count; i++) {
+        if (!job_chance_is_none(&chances, &chances.items[i]))
+            continue;
+        jobs += chances.items[i].class.count;
+        if (first == NULL)
+            first = &chances.items[i];
+    }
+    if (first != NULL)
+        add_line(lines, "jobs", first->app_name, false,
+                 text_print(session->arena,
+                            "%" PRId64 " waiting job%s, such as " TEXT_FORMAT
+                            ", can be had by none of the hosts asked (%zu). " TEXT_FORMAT
+                            ". See qmctl why --jobs",
+                            jobs, jobs == 1 ? "" : "s", TEXT_ARG(first->class.job.workunit.name),
+                            chances.hosts,
+                            TEXT_ARG(job_chance_words(session->arena, first, &reason))));
+    else if (chances.count > 0 && chances.hosts == 0)
+        add_state(lines, "jobs", TEXT("-"), "unknown",
+                  TEXT("not known whether hosts can have the waiting jobs: none has come within "
+                       "the last week and said what it is"));
+    else if (chances.count > 0)
+        add_line(lines, "jobs", TEXT("-"), true,
+                 text_print(session->arena,
+                            "the waiting jobs can be had by some of the hosts asked: %zu",
+                            chances.hosts));
+}
+
 static void look_at_folder(struct session *session, struct lines *lines)
 {
     if (project_has_file(session->config, "stop_sched"))
@@ -460,6 +509,7 @@ enum exit_code command_status(struct session *session)
         look_at_schedulers(session, &lines);
         look_at_orphans(session, &lines);
         look_at_uploads(session, &lines);
+        look_at_chances(session, &lines);
         curl_global_cleanup();
     }
     table_print(&lines.table);

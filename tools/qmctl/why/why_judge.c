@@ -56,8 +56,8 @@ static bool is_closed(const struct question *question, const struct app_row *app
     return id_list_has(view->apps_held, app->id);
 }
 
-static void judge(const struct question *question, const struct job_class *class, size_t resource,
-                  struct verdict *ret_verdict)
+void why_judge_class(const struct question *question, const struct job_class *class,
+                     size_t resource, struct verdict *ret_verdict)
 {
     const struct host_view *view = &question->view;
     const struct workunit_row *workunit = &class->job.workunit;
@@ -142,7 +142,7 @@ static enum status judge_all(struct question *question)
 
             if (!amounts_wants(asked, resource))
                 continue;
-            judge(question, &question->classes[i], resource, &verdict);
+            why_judge_class(question, &question->classes[i], resource, &verdict);
             add_verdict(question, &verdict);
         }
     return STATUS_OK;

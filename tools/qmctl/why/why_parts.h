@@ -27,6 +27,9 @@ struct verdict {
 
 struct question {
     struct session *session;
+    struct project *project;
+    struct catalog *catalog;
+    bool is_idle; /* the host is asked about as it would be on an idle day */
     struct request request;
     struct host_view view;
     struct tally tally;
@@ -39,13 +42,31 @@ struct question {
     bool each;        /* classes are not put together */
 };
 
+/* --- why_host.c ------------------------------------------------------------------------------- */
+
+/* Opens what is read, once for however many hosts; the connection refuses to write from then on.
+ * why_end, whatever this answers. */
+MUST_CHECK enum status why_begin(struct question *question);
+void why_end(struct question *question);
+/* Fills in request, view and tally for the host. */
+MUST_CHECK enum status why_host(struct question *question, const struct host_row *host,
+                                const struct user_row *user);
+
 /* --- why_judge.c ------------------------------------------------------------------------------ */
 
 /* Reads the classes of unsent jobs, and judges each for each resource that the request wants. */
 MUST_CHECK enum status why_judge(struct question *question);
+/* One class for one resource. */
+void why_judge_class(const struct question *question, const struct job_class *class,
+                     size_t resource, struct verdict *ret_verdict);
 
 /* --- why_print.c ------------------------------------------------------------------------------ */
 
 enum exit_code why_print(const struct question *question);
+
+/* --- why_jobs_print.c ------------------------------------------------------------------------- */
+
+/* qmctl why --jobs. */
+enum exit_code why_jobs_print(struct session *session);
 
 #endif

@@ -298,16 +298,17 @@ static void add_host(struct buffer *buffer, const struct host_row *host)
 }
 
 static enum status add_jobs(struct session *session, struct buffer *buffer,
-                            const struct host_row *host)
+                            const struct host_row *host, bool is_idle)
 {
     struct result_row *rows = NULL;
     size_t count = 0;
-    enum status status =
-        session_db_failed(session,
-                          db_results_in_progress(session->db, session->arena, host->id,
-                                                 JOBS_LISTED_MAX, &rows, &count),
-                          "jobs in progress");
+    enum status status = STATUS_OK;
 
+    if (!is_idle)
+        status = session_db_failed(session,
+                                   db_results_in_progress(session->db, session->arena, host->id,
+                                                          JOBS_LISTED_MAX, &rows, &count),
+                                   "jobs in progress");
     buffer_add_string(buffer, "<other_results>\n");
     for (size_t i = 0; status == STATUS_OK && i < count; i++) {
         buffer_add_string(buffer, "<other_result>\n");
@@ -318,7 +319,7 @@ static enum status add_jobs(struct session *session, struct buffer *buffer,
     return status;
 }
 
-enum status why_request_make(struct session *session, const struct host_row *host,
+enum status why_request_make(struct session *session, const struct host_row *host, bool is_idle,
                              struct assumptions *assumptions, struct text *ret_request)
 {
     struct buffer buffer = buffer_in(session->arena);
@@ -327,7 +328,7 @@ enum status why_request_make(struct session *session, const struct host_row *hos
     buffer_add_string(&buffer, "<scheduler_request>\n");
     status = add_said(session, &buffer, host, assumptions);
     if (status == STATUS_OK)
-        status = add_jobs(session, &buffer, host);
+        status = add_jobs(session, &buffer, host, is_idle);
     if (status != STATUS_OK)
         return status;
     add_host(&buffer, host);

@@ -17,9 +17,10 @@ struct assumptions {
 void assume(struct session *session, struct assumptions *assumptions, const char *format, ...)
     PRINTF_LIKE(3, 4);
 
-/* It lists the jobs that the host has. */
+/* It lists the jobs that the host has, or none for an idle one. */
 MUST_CHECK enum status why_request_make(struct session *session, const struct host_row *host,
-                                        struct assumptions *assumptions, struct text *ret_request);
+                                        bool is_idle, struct assumptions *assumptions,
+                                        struct text *ret_request);
 
 /* Once it was read: it asks for a day of work for every processor, on the platforms of --platform
  * where they are given. */
