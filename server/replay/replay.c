@@ -75,18 +75,20 @@ static void forget_reasons(struct replay_outcome *outcome)
 {
     if (outcome->job_count == 0)
         return;
-    outcome->reasons = 0;
+    memset(outcome->is_said, 0, sizeof outcome->is_said);
     outcome->why[0] = '\0';
+}
+
+bool replay_reasons_equal(const struct replay_outcome *a, const struct replay_outcome *b)
+{
+    return memcmp(a->is_said, b->is_said, sizeof a->is_said) == 0 && strcmp(a->why, b->why) == 0;
 }
 
 bool replay_outcome_equal(const struct replay_outcome *a, const struct replay_outcome *b)
 {
     return memcmp(a->jobs, b->jobs, sizeof a->jobs) == 0 && a->versions == b->versions &&
-           a->reasons == b->reasons && strcmp(a->why, b->why) == 0 &&
-           fabs(a->delay - b->delay) < same_delay;
+           replay_reasons_equal(a, b) && fabs(a->delay - b->delay) < same_delay;
 }
-
-_Static_assert(REASON_COUNT <= 64, "a bit for each");
 
 struct replay_outcome replay_recorded(const struct recorded_request *record)
 {
@@ -101,7 +103,7 @@ struct replay_outcome replay_recorded(const struct recorded_request *record)
     for (size_t i = 0; i < record->reason_count; i++)
         for (int reason = 0; reason < REASON_COUNT; reason++)
             if (text_is(record->reasons[i], reason_word((enum reason)reason)))
-                outcome.reasons |= UINT64_C(1) << reason;
+                outcome.is_said[reason] = true;
     set_why(&outcome, record->reason_count > 0 ? record->reasons[0] : NO_TEXT);
     forget_reasons(&outcome);
     return outcome;
@@ -119,7 +121,7 @@ static struct replay_outcome outcome_of(const struct answer *answer)
                     job->usage.coproc_type);
     }
     for (size_t i = 0; i < answer->reason_count; i++)
-        outcome.reasons |= UINT64_C(1) << answer->reasons[i];
+        outcome.is_said[answer->reasons[i]] = true;
     if (answer->reason_count > 0)
         set_why(&outcome, text_from(answer_first_reason(answer)));
     forget_reasons(&outcome);

@@ -45,9 +45,10 @@ struct replay_outcome {
     uint64_t versions; /* equal for equal numbers of jobs of the same apps and versions */
     double delay;      /* s, until the client may ask again */
     /* Of a request that got no new job: */
-    uint64_t reasons; /* a bit for each that was said, by enum reason */
-    char why[32];     /* the decisive one, in a word; "": nothing was asked for */
+    bool is_said[REASON_COUNT]; /* each reason that was given */
+    char why[32];               /* the decisive one, in a word; "": nothing was asked for */
 };
+bool replay_reasons_equal(const struct replay_outcome *a, const struct replay_outcome *b);
 bool replay_outcome_equal(const struct replay_outcome *a, const struct replay_outcome *b);
 
 /* What was recorded. */

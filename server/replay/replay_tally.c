@@ -95,7 +95,7 @@ static void count_unlike(struct replay_figures *figures, const struct replay_out
     else if (memcmp(control->jobs, recorded->jobs, sizeof control->jobs) != 0 ||
              control->versions != recorded->versions)
         figures->others_than_recorded++;
-    else if (control->reasons != recorded->reasons || strcmp(control->why, recorded->why) != 0)
+    else if (!replay_reasons_equal(control, recorded))
         figures->reasons_not_recorded++;
     else
         figures->delays_not_recorded++;

@@ -10,8 +10,6 @@
 #include "tests/support/edf_slow.h"
 #include "tests/support/test.h"
 
-#include <inttypes.h>
-
 #include <math.h>
 #include <stdlib.h>
 
@@ -749,23 +747,17 @@ static size_t slow_choose(struct job **ret_chosen)
     return count;
 }
 
-/* Which conditions a job fails on its own, before anything is chosen: one bit for each reason. */
-static uint64_t slow_reasons(const struct job *job)
+/* Which conditions a job fails on its own, before anything is chosen. */
+static void slow_reasons(const struct job *job, bool ret_fails[REASON_COUNT])
 {
     const struct host_view *view = &world->view;
-    uint64_t reasons = 0;
 
-    if (view->disk < job->workunit->rsc_disk_bound)
-        reasons |= UINT64_C(1) << REASON_DISK;
-    if (view->in_progress[0] >= view->limits.in_progress[0])
-        reasons |= UINT64_C(1) << REASON_IN_PROGRESS;
-    if (world->options[job->app->id - 1].daily_limit <= 0)
-        reasons |= UINT64_C(1) << REASON_DAILY_QUOTA;
-    if (job->app->beta != 0 && !world->project.allow_beta_work)
-        reasons |= UINT64_C(1) << REASON_APP_BETA;
-    if (!slow_in_time(NULL, 0, job))
-        reasons |= UINT64_C(1) << REASON_DEADLINE;
-    return reasons;
+    memset(ret_fails, 0, REASON_COUNT * sizeof *ret_fails);
+    ret_fails[REASON_DISK] = view->disk < job->workunit->rsc_disk_bound;
+    ret_fails[REASON_IN_PROGRESS] = view->in_progress[0] >= view->limits.in_progress[0];
+    ret_fails[REASON_DAILY_QUOTA] = world->options[job->app->id - 1].daily_limit <= 0;
+    ret_fails[REASON_APP_BETA] = job->app->beta != 0 && !world->project.allow_beta_work;
+    ret_fails[REASON_DEADLINE] = !slow_in_time(NULL, 0, job);
 }
 
 static bool asks_for_work(void)
@@ -780,21 +772,23 @@ static bool asks_for_work(void)
  * among them. */
 static void compare_reasons(int round)
 {
-    uint64_t given = 0, some = 0;
+    bool is_true[REASON_COUNT] = {false}, own[REASON_COUNT];
 
-    for (int reason = 0; reason < REASON_COUNT; reason++)
-        if (notes.refusals.by_reason[reason].count > 0)
-            given |= UINT64_C(1) << reason;
     for (size_t i = 0; i < world->job_count; i++) {
-        uint64_t own = slow_reasons(&world->jobs[i]);
+        bool is_explained = false;
 
-        some |= own;
-        if ((own & given) == 0)
-            fail_msg("round %d: job %zu fails on %" PRIx64 ", the reasons given are %" PRIx64,
-                     round, i, own, given);
+        slow_reasons(&world->jobs[i], own);
+        for (int reason = 0; reason < REASON_COUNT; reason++) {
+            is_true[reason] |= own[reason];
+            is_explained |= own[reason] && notes.refusals.by_reason[reason].count > 0;
+        }
+        if (!is_explained)
+            fail_msg("round %d: none of the reasons given is true of job %zu", round, i);
     }
-    if ((given & ~some) != 0)
-        fail_msg("round %d: reasons %" PRIx64 " are true of no job", round, given & ~some);
+    for (int reason = 0; reason < REASON_COUNT; reason++)
+        if (notes.refusals.by_reason[reason].count > 0 && !is_true[reason])
+            fail_msg("round %d: %s is given and true of no job", round,
+                     reason_word((enum reason)reason));
 }
 
 #ifdef QM_SANITIZED

@@ -446,6 +446,19 @@ static void differences_are_counted_by_kind_and_host(void **state)
     replay_tally_destroy(tally);
 }
 
+static void every_reason_makes_a_difference(void **state)
+{
+    const struct replay_outcome none = got(0, 0, "memory");
+
+    (void)state;
+    for (int reason = 0; reason < REASON_COUNT; reason++) {
+        struct replay_outcome other = none;
+
+        other.is_said[reason] = true;
+        assert_false(replay_outcome_equal(&none, &other));
+    }
+}
+
 static void many_hosts_and_shifts_are_bounded(void **state)
 {
     struct replay_tally *tally = replay_tally_create();
@@ -481,6 +494,7 @@ int main(void)
         CASE(every_line_may_be_lost_or_wrong),
         CASE(jobs_that_cannot_be_are_refused),
         CASE(differences_are_counted_by_kind_and_host),
+        CASE(every_reason_makes_a_difference),
         CASE(many_hosts_and_shifts_are_bounded),
     };
 
