@@ -11,9 +11,12 @@
 #include "server/check/connection_check.h"
 #include "server/check/database_settings.h"
 #include "server/check/master_url.h"
+#include "server/check/version_files.h"
 #include "server/policy/plan_class/plan_verdict.h"
 #include "server/policy/result/quorum.h"
 #include "server/project/blob.h"
+#include "server/project/catalog.h"
+#include "server/project/hierarchy.h"
 #include "server/project/keys.h"
 #include "server/project/project.h"
 #include "server/submit/template_advice.h"
@@ -137,19 +140,22 @@ static void check_options(struct check *check)
 }
 
 /* As a server takes it: from the project's folder where it is relative. */
+static struct text folder_path(const struct check *check, struct text dir)
+{
+    return text_starts(dir, TEXT("/"))
+               ? dir
+               : text_print(check->arena, TEXT_FORMAT "/" TEXT_FORMAT,
+                            TEXT_ARG(check->config->project_dir_path), TEXT_ARG(dir));
+}
+
 static void check_folder(struct check *check, const char *option, struct text dir)
 {
-    const struct config *config = check->config;
     struct stat info;
     const char *path;
 
     if (dir.length == 0)
         return;
-    path = text_string(check->arena,
-                       text_starts(dir, TEXT("/"))
-                           ? dir
-                           : text_print(check->arena, TEXT_FORMAT "/" TEXT_FORMAT,
-                                        TEXT_ARG(config->project_dir_path), TEXT_ARG(dir)));
+    path = text_string(check->arena, folder_path(check, dir));
     if (stat(path, &info) != 0)
         found(check, CHECK_ERROR, "%s: %s: %s", place(check, option), path, strerror(errno));
     else if (!S_ISDIR(info.st_mode))
@@ -284,12 +290,33 @@ static void check_joining(struct check *check)
               place(check, "account_creation_rpc_require_consent"));
 }
 
-static void report_lines(struct check *check, struct text lines)
+static void report_lines(struct check *check, enum check_severity severity, struct text lines)
 {
     while (lines.length > 0) {
         struct text line = text_split(&lines, '\n');
 
-        found(check, CHECK_WARNING, TEXT_FORMAT, TEXT_ARG(line));
+        found(check, severity, TEXT_FORMAT, TEXT_ARG(line));
+    }
+}
+
+/* Files that the template names itself; those of a job are named with the job. */
+static void check_template_files(struct check *check, const char *shown,
+                                 const struct input_template *input)
+{
+    const struct config *config = check->config;
+    struct text dir = folder_path(check, config->download_dir);
+
+    for (size_t i = 0; config->download_dir.length > 0 && i < input->file_count; i++) {
+        struct text name = input->files[i].physical_name;
+
+        if (input->files[i].kind != INPUT_CONSTANT ||
+            hierarchy_has_file(check->arena, dir, name, config->uldl_dir_fanout, 0) ||
+            hierarchy_has_file(check->arena, dir, name, 0, 0))
+            continue;
+        found(check, CHECK_ERROR,
+              "%s:%d: the file " TEXT_FORMAT " is not in download_dir (" TEXT_FORMAT
+              "), so no jobs can be made: put it there",
+              shown, input->files[i].element->line, TEXT_ARG(name), TEXT_ARG(dir));
     }
 }
 
@@ -322,7 +349,9 @@ static void check_template(struct check *check, const char *name)
         input_template_advice(&input.file, &advice);
     else
         output_template_advice(&output.file, &advice);
-    report_lines(check, buffer_text(&advice));
+    if (status == STATUS_OK && is_in)
+        check_template_files(check, shown, &input);
+    report_lines(check, CHECK_WARNING, buffer_text(&advice));
 }
 
 static void check_templates(struct check *check)
@@ -499,6 +528,32 @@ static void check_catalog(struct check *check)
         arena_rewind(check->arena, mark);
     }
     check_table_keys(check);
+}
+
+/* Nothing is looked at where the key cannot be read or the database not be asked: said already. */
+static void check_versions(struct check *check)
+{
+    struct version_files files = {.config = check->config,
+                                  .download_dir = folder_path(check, check->config->download_dir)};
+    struct failure unused = {.status = STATUS_OK};
+    struct buffer faults = buffer_in(check->arena);
+    struct catalog *catalog = NULL;
+    size_t unread = 0;
+
+    if (check->db == NULL || check->config->download_dir.length == 0 ||
+        project_signing_key_read(check->config, check->arena, &files.public_key, &unused) !=
+            STATUS_OK ||
+        catalog_load_for_one(check->db, &catalog) != STATUS_OK)
+        return;
+    if (version_files_judge(&files, catalog, check->arena, &faults, &unread) != STATUS_OK)
+        found(check, CHECK_WARNING, "files of versions: not checked: no memory");
+    report_lines(check, CHECK_ERROR, buffer_text(&faults));
+    if (unread > 0)
+        found(check, CHECK_WARNING,
+              "%zu files of versions were too large to verify their signatures (%d MB each, %d MB"
+              " together)",
+              unread, VERSION_FILE_MOST / 1000000, VERSION_FILES_MOST / 1000000);
+    catalog_release(catalog);
 }
 
 /* What the disk options mean together. */

@@ -23,6 +23,7 @@
     TOPIC(files)        /* the file database, and what the disk options mean */        \
     TOPIC(database)     /* whether a server can work with it */                        \
     TOPIC(catalog)      /* applications, platforms */                                  \
+    TOPIC(versions)     /* their files and signatures */                               \
     TOPIC(plan_classes) /* plan_class_spec.xml, and versions of classes unknown */     \
     TOPIC(deadlines)    /* jobs that hosts get none of because they store work */
 enum check_topic {

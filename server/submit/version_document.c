@@ -126,6 +126,44 @@ static struct text inside(struct text document, struct text opener, struct text 
     return text_first(rest, text_find(rest, closer));
 }
 
+static struct text behind(struct text text, size_t offset)
+{
+    return offset < text.length ? (struct text){text.at + offset, text.length - offset} : NO_TEXT;
+}
+
+bool version_document_next_file(struct text *rest, struct version_file_info *ret_info)
+{
+    struct text opener = TEXT("<file_info>"), closer = TEXT("</file_info>");
+    size_t start = text_find(*rest, opener);
+    struct text info;
+
+    if (start == rest->length)
+        return false;
+    info = behind(*rest, start + opener.length);
+    info = text_first(info, text_find(info, closer));
+    *rest = behind(*rest, start + opener.length + info.length);
+    *ret_info = (struct version_file_info){
+        .name = text_trim(inside(info, TEXT("<name>"), TEXT("</name>"))),
+        .signature = text_trim(inside(info, TEXT("<file_signature>"), TEXT("</file_signature>"))),
+        .bytes = -1,
+        .info = info};
+    if (!text_to_whole(inside(info, TEXT("<nbytes>"), TEXT("</nbytes>")), &ret_info->bytes))
+        ret_info->bytes = -1;
+    return true;
+}
+
+bool version_file_has_url(const struct version_file_info *info, struct text url)
+{
+    struct text opener = TEXT("<url>"), closer = TEXT("</url>"), rest = info->info;
+
+    while (text_contains(rest, opener)) {
+        rest = behind(rest, text_find(rest, opener) + opener.length);
+        if (text_equal(text_trim(text_first(rest, text_find(rest, closer))), url))
+            return true;
+    }
+    return false;
+}
+
 static enum status resign_file(struct arena *arena, const struct config *config,
                                struct text file_info, struct text private_key,
                                struct buffer *buffer, struct failure *failure)

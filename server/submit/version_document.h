@@ -30,6 +30,17 @@ MUST_CHECK enum status version_document_write(const struct version_document *ver
 /* "1.03" is 103, and so is "103". */
 MUST_CHECK bool version_number_read(struct text text, int64_t *ret_number);
 
+/* What a document says of a file that clients download. */
+struct version_file_info {
+    struct text name, signature; /* trimmed; empty: not given */
+    int64_t bytes;               /* -1: not given */
+    struct text info;            /* all of it */
+};
+/* The next one of `rest`, which moves behind it. False: there is none. */
+bool version_document_next_file(struct text *rest, struct version_file_info *ret_info);
+/* Whether clients may download it from there. */
+bool version_file_has_url(const struct version_file_info *info, struct text url);
+
 /* Signs every file that a document names anew, from its content in download_dir. */
 MUST_CHECK enum status version_document_resign(struct arena *arena, const struct config *config,
                                                struct text document, struct text private_key,

@@ -21,6 +21,8 @@ base=http://127.0.0.1:$port
     --db-socket "$QM_TEST_SOCKET" --db-user qm --db-passwd word >"$work/init.log" || exit 1
 fill_project
 cp "$QM_SOURCE_DIR"/templates/simple_*.xml "$project/templates/"
+echo program >"$work/work"
+"$work/bin/qmctl" --project "$project" version add work 1.01 x86_64-pc-linux-gnu "$work/work" >"$work/added" || exit 1
 cp -a "$project" "$work/kept"
 
 {
@@ -85,6 +87,16 @@ break_half_a_key() { rm "$project/keys/upload_private"; }
 break_gui_urls() { mkdir "$project/gui_urls.xml"; }
 break_ampersand() { printf '<gui_urls>\n<gui_url><url>http://example.org/?a&b</url></gui_url>\n</gui_urls>\n' >"$project/gui_urls.xml"; }
 break_bad_template() { mkdir "$project/templates/other_in.xml"; }
+break_missing_input() {
+    sed 's|</file_info>|<physical_name>not_there</physical_name>&|' "$project/templates/simple_in.xml" >"$project/templates/other_in.xml"
+}
+break_missing_program() { rm "$project"/download/work_1.01*; }
+break_cut_program() { echo less >"$(echo "$project"/download/work_1.01*)"; }
+break_changed_program() { echo another >"$(echo "$project"/download/work_1.01*)"; }
+break_other_keys() {
+    rm "$project"/keys/code_sign_*
+    "$work/bin/qmctl" --project "$project" keys >"$work/keys.log"
+}
 break_plan_class() { echo '<plan_classes><plan_class></plan_classes>' >"$project/plan_class_spec.xml"; }
 break_plan_class_word() {
     echo '<plan_classes><plan_class><name>a</name><gputype>nvidia</gputype></plan_class></plan_classes>' >"$project/plan_class_spec.xml"
@@ -156,7 +168,7 @@ mend() {
         "$project/plan_class_spec.xml" "$project/stop_sched" "$project/stop_work"
     [ ! -d "$project/elsewhere" ] || mv "$project/elsewhere" "$project/upload"
     chmod 775 "$project/upload" "$project/download"
-    cp -a "$work/kept/keys" "$project/"
+    cp -a "$work/kept/keys" "$work/kept/download" "$project/"
     cp -a "$work/kept/config.xml" "$project/config.xml.new"
     touch "$project/config.xml.new"
     mv "$project/config.xml.new" "$project/config.xml"

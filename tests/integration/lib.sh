@@ -138,7 +138,7 @@ INSERT INTO app_version SET id = 1, create_time = 1700000000, appid = 1, version
     platformid = (SELECT id FROM platform WHERE name = 'x86_64-pc-linux-gnu'), plan_class = '', xml_doc =
 '<file_info>
    <name>work_1</name>
-   <url>http://127.0.0.1/test/download/work_1</url>
+   <url>http://mirror.example.org/work_1</url>
    <executable/>
    <md5_cksum>d41d8cd98f00b204e9800998ecf8427e</md5_cksum>
    <nbytes>0</nbytes>

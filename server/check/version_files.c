@@ -1,0 +1,173 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Versions share files, so each is read once. */
+#include "server/check/version_files.h"
+
+#include "config/config.h"
+#include "server/base/arena.h"
+#include "server/base/buffer.h"
+#include "server/base/crypto.h"
+#include "server/project/catalog.h"
+#include "server/project/hierarchy.h"
+#include "server/submit/version_document.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "server/base/banned.h"
+
+enum { VERSIONS_SHOWN = 20 /* with faults: a replaced key concerns all */ };
+
+struct read_file {
+    struct text path;
+    char md5[MD5_HEX_SIZE]; /* empty: it is too large to be read */
+    struct read_file *next;
+};
+
+struct look {
+    const struct version_files *files;
+    struct arena *arena;
+    struct buffer *faults;
+    struct read_file *read; /* those of all versions so far */
+    int64_t bytes;          /* that they have */
+    size_t unread;
+    const struct app_version_row *version;
+    struct text app; /* its name */
+};
+
+static const char advice[] = "so clients refuse it and every job of this version fails";
+
+static void add_fault(struct look *look, struct text path, struct text words)
+{
+    const struct app_version_row *version = look->version;
+
+    buffer_print(look->faults,
+                 "app_version %" PRId64 " (" TEXT_FORMAT " %" PRId64 ".%02d): " TEXT_FORMAT
+                 ": " TEXT_FORMAT "\n",
+                 version->id, TEXT_ARG(look->app), version->version_num / 100,
+                 (int)(version->version_num % 100), TEXT_ARG(path), TEXT_ARG(words));
+}
+
+/* Where the file lies that clients download; empty: its URL leads elsewhere. */
+static struct text path_of(const struct look *look, const struct version_file_info *info)
+{
+    const struct config *config = look->files->config;
+    const int64_t fanouts[] = {0, config->uldl_dir_fanout};
+
+    if (file_name_fault(info->name) != NULL)
+        return NO_TEXT;
+    for (size_t i = 0; i < sizeof(fanouts) / sizeof(fanouts[0]); i++)
+        if (version_file_has_url(
+                info, hierarchy_path(look->arena, config->download_url, info->name, fanouts[i])))
+            return hierarchy_path(look->arena, look->files->download_dir, info->name, fanouts[i]);
+    return NO_TEXT;
+}
+
+/* NULL: no memory. STATUS_IO in *ret_failure: it cannot be read. */
+static const struct read_file *read_once(struct look *look, struct text path, int64_t bytes,
+                                         struct failure *failure)
+{
+    struct read_file *file = look->read;
+    int64_t read;
+
+    while (file != NULL && !text_equal(file->path, path))
+        file = file->next;
+    if (file != NULL)
+        return file;
+    file = ARENA_NEW(look->arena, struct read_file);
+    if (file == NULL)
+        return NULL;
+    *file = (struct read_file){.path = path, .next = look->read};
+    if (bytes > VERSION_FILE_MOST || look->bytes + bytes > VERSION_FILES_MOST)
+        look->unread++;
+    else if (md5_hex_of_file(text_string(look->arena, path), file->md5, &read, failure) !=
+             STATUS_OK)
+        return NULL;
+    else
+        look->bytes += read;
+    look->read = file;
+    return file;
+}
+
+static void judge_content(struct look *look, const struct version_file_info *info, struct text path,
+                          int64_t bytes)
+{
+    struct failure failure = {.status = STATUS_OK};
+    const struct read_file *file = read_once(look, path, bytes, &failure);
+
+    if (file == NULL)
+        add_fault(look, path, text_copy(look->arena, text_from(failure.text)));
+    else if (file->md5[0] != '\0' && rsa_verify_md5(look->files->public_key, file->md5,
+                                                    info->signature, &failure) != STATUS_OK)
+        add_fault(look, path,
+                  text_print(look->arena,
+                             "%s (keys/code_sign_public), %s. Bring back the file and the pair of "
+                             "keys as they were when it was signed; a changed file needs a new "
+                             "version, a new key qmctl keys rotate",
+                             failure.text, advice));
+}
+
+static void judge_file(struct look *look, const struct version_file_info *info)
+{
+    struct text path = path_of(look, info);
+    struct stat found;
+
+    if (path.length == 0)
+        return;
+    if (stat(text_string(look->arena, path), &found) != 0)
+        add_fault(look, path,
+                  text_print(look->arena,
+                             "%s, so clients cannot download it and every job of this version "
+                             "fails. Bring it back, or qmctl version deprecate %" PRId64,
+                             strerror(errno), look->version->id));
+    else if (info->bytes >= 0 && info->bytes != found.st_size)
+        add_fault(look, path,
+                  text_print(look->arena,
+                             "it has %" PRId64 " bytes, and had %" PRId64
+                             " when it was added, %s. Bring back the former file; a changed one "
+                             "needs a new version",
+                             (int64_t)found.st_size, info->bytes, advice));
+    else if (info->signature.length == 0)
+        add_fault(
+            look, path,
+            text_print(look->arena, "it has no signature, %s. Add the version again", advice));
+    else
+        judge_content(look, info, path, found.st_size);
+}
+
+static void judge_version(struct look *look)
+{
+    struct text rest = look->version->xml_doc;
+    struct version_file_info info;
+
+    while (version_document_next_file(&rest, &info))
+        judge_file(look, &info);
+}
+
+enum status version_files_judge(const struct version_files *files, const struct catalog *catalog,
+                                struct arena *arena, struct buffer *faults, size_t *ret_unread)
+{
+    struct look look = {.files = files, .arena = arena, .faults = faults};
+    size_t with_faults = 0, not_shown = 0;
+
+    for (size_t i = 0; i < catalog->rows.version_count; i++) {
+        const struct app_version_row *version = &catalog->rows.versions[i];
+        const struct app_row *app = catalog_app(catalog, version->appid);
+        size_t before = faults->length;
+
+        if (app == NULL || app->deprecated != 0 || !catalog_version_is_current(catalog, version))
+            continue;
+        look.version = version;
+        look.app = app->name;
+        judge_version(&look);
+        if (faults->length > before && ++with_faults > VERSIONS_SHOWN) {
+            faults->length = before;
+            not_shown++;
+        }
+    }
+    if (not_shown > 0)
+        buffer_print(faults, "%zu more versions have such faults\n", not_shown);
+    *ret_unread = look.unread;
+    return arena_overflowed(arena) || faults->overflowed ? STATUS_NO_MEMORY : STATUS_OK;
+}

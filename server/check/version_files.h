@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Whether clients accept the files of the versions that jobs are sent with now: each file is in the
+ * download folder with the size and content that its signature was made for, and the signature is
+ * by the project's key. Otherwise clients refuse the file, and every job of that version fails on
+ * every host. */
+#ifndef SERVER_CHECK_VERSION_FILES_H
+#define SERVER_CHECK_VERSION_FILES_H
+
+#include "server/base/status.h"
+#include "server/base/text.h"
+
+#include <stddef.h>
+
+struct arena;
+struct buffer;
+struct catalog;
+struct config;
+
+/* Larger files are not read, and together no more than this is read, so that a look takes a bounded
+ * time. */
+#define VERSION_FILE_MOST  100000000 /* bytes */
+#define VERSION_FILES_MOST 1000000000
+
+struct version_files {
+    const struct config *config; /* download_url, uldl_dir_fanout */
+    struct text download_dir;
+    struct text public_key;
+};
+
+/* Adds a line for each fault. Files with a URL elsewhere than under download_url are not looked at.
+ * *ret_unread: so many files were too large to be read; only their size was compared. */
+MUST_CHECK enum status version_files_judge(const struct version_files *files,
+                                           const struct catalog *catalog, struct arena *arena,
+                                           struct buffer *faults, size_t *ret_unread);
+
+#endif
