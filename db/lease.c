@@ -4,11 +4,11 @@
 
 #include "server/base/banned.h"
 
-enum status db_lease_turn(struct db *db, const struct lease_key *former)
+enum status db_lease_turn(struct db *db, const struct lease_key *key)
 {
-    enum status status = DB_RUN(db, lease_turn, NULL, .pass = former->pass, .appid = former->appid);
+    enum status status = DB_RUN(db, lease_turn, NULL, .pass = key->pass, .appid = key->appid);
 
-    return status == STATUS_OK ? db_lease_release(db, former) : status;
+    return status == STATUS_OK ? db_lease_release(db, key) : status;
 }
 
 enum status db_lease_add(struct db *db, const struct lease_key *key, int64_t first_id,

@@ -8,18 +8,19 @@
 #include "db/db.h"
 
 /* s, from when it was taken or renewed ({lease_seconds} of admin.def); from the next seconds on it
- * is nobody's. Also the row of a clock that was set back is nobody's. */
+ * is nobody's. One that is valid for more than another DB_LEASE_SECONDS is of a clock that was set
+ * back, and nobody's either: the clocks of a cluster's nodes may differ by less. */
 #define DB_LEASE_SECONDS 60
 
 struct lease_key {
     struct text pass;
     int64_t appid; /* 0: of a pass that goes by no app */
-    int64_t token; /* of the holder, for this lease alone; not 0 */
+    int64_t token; /* of the holder; not 0 */
 };
 
 /* Begins to take: until the end of the transaction nobody else takes any of this pass and app.
  * Deletes the holder's former lease, if there is one, and those that are not valid any more. */
-MUST_CHECK enum status db_lease_turn(struct db *db, const struct lease_key *former);
+MUST_CHECK enum status db_lease_turn(struct db *db, const struct lease_key *key);
 MUST_CHECK enum status db_lease_add(struct db *db, const struct lease_key *key, int64_t first_id,
                                     int64_t last_id);
 /* For another DB_LEASE_SECONDS. False: it is not valid, or not there; it stays so. The row is

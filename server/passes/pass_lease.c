@@ -23,12 +23,13 @@ enum {
 
 struct pass_lease {
     struct pass_owner *owner;
-    struct lease_key key; /* token 0: nothing was ever held */
+    struct lease_key key; /* one token for all that it takes: so what any attempt left is found */
+    bool may_have_row;    /* in the database */
     pthread_t thread;
     bool has_thread;
     pthread_mutex_t lock; /* of what follows */
     pthread_cond_t wake;
-    int64_t held;      /* the token of what is held; 0: nothing, or it was lost */
+    bool is_held;      /* false: nothing, or it was lost */
     double held_until; /* as clock_seconds(); surely till then */
     bool ends;
 };
@@ -36,20 +37,19 @@ struct pass_lease {
 /* --- renewing ------------------------------------------------------------------------------------
  */
 
-static void note_renewal(struct pass_lease *lease, int64_t token, double asked_at, bool is_valid)
+/* What is said of a row that was given back meanwhile may end the one that was taken then: it is
+ * taken once more. */
+static void note_renewal(struct pass_lease *lease, double asked_at, bool is_valid)
 {
     pthread_mutex_lock(&lease->lock);
-    if (lease->held == token && is_valid)
-        lease->held_until = asked_at + SURELY_VALID;
-    else if (lease->held == token)
-        lease->held = 0;
+    lease->is_held = lease->is_held && is_valid;
+    lease->held_until = asked_at + SURELY_VALID;
     pthread_mutex_unlock(&lease->lock);
 }
 
 /* What fails is tried again the next time; then the lease may be lost, which is seen. */
-static void renew(struct pass_lease *lease, struct db **db, int64_t token)
+static void renew(struct pass_lease *lease, struct db **db)
 {
-    struct lease_key key = {.pass = lease->key.pass, .appid = lease->key.appid, .token = token};
     double asked_at = clock_seconds();
     bool is_valid = false;
     enum status status = STATUS_OK;
@@ -57,46 +57,45 @@ static void renew(struct pass_lease *lease, struct db **db, int64_t token)
     if (*db == NULL)
         status = db_open(lease->owner->config, db, NULL);
     if (status == STATUS_OK)
-        status = db_lease_renew(*db, &key, &is_valid);
+        status = db_lease_renew(*db, &lease->key, &is_valid);
     if (status == STATUS_OK)
         status = db_commit(*db);
     if (status == STATUS_OK) {
-        note_renewal(lease, token, asked_at, is_valid);
+        note_renewal(lease, asked_at, is_valid);
     } else {
         db_close(*db);
         *db = NULL;
     }
 }
 
-/* Waits for the time of the next renewal. 0: it is over. */
-static int64_t await_turn(struct pass_lease *lease)
+/* Waits for the time of the next renewal. False: it is over. */
+static bool await_turn(struct pass_lease *lease)
 {
     struct timespec until;
-    int64_t token = 0;
+    bool goes_on;
 
     (void)clock_gettime(CLOCK_MONOTONIC, &until);
     until.tv_sec += RENEW_EVERY;
     pthread_mutex_lock(&lease->lock);
-    while (!lease->ends && token == 0) {
+    while (!lease->ends) {
         if (pthread_cond_timedwait(&lease->wake, &lease->lock, &until) == 0)
             continue;
-        token = lease->held;
+        if (lease->is_held)
+            break;
         until.tv_sec += RENEW_EVERY;
     }
-    if (lease->ends)
-        token = 0;
+    goes_on = !lease->ends;
     pthread_mutex_unlock(&lease->lock);
-    return token;
+    return goes_on;
 }
 
 static void *keep(void *argument)
 {
     struct pass_lease *lease = argument;
     struct db *db = NULL;
-    int64_t token;
 
-    while ((token = await_turn(lease)) != 0)
-        renew(lease, &db, token);
+    while (await_turn(lease))
+        renew(lease, &db);
     db_close(db);
     return NULL;
 }
@@ -128,10 +127,10 @@ static void end_thread(struct pass_lease *lease)
 /* --- taking --------------------------------------------------------------------------------------
  */
 
-static void set_held(struct pass_lease *lease, int64_t token, double until)
+static void set_held(struct pass_lease *lease, bool is_held, double until)
 {
     pthread_mutex_lock(&lease->lock);
-    lease->held = token;
+    lease->is_held = is_held;
     lease->held_until = until;
     pthread_mutex_unlock(&lease->lock);
 }
@@ -152,11 +151,10 @@ static enum status add(struct pass_lease *lease, const int64_t *ids, size_t coun
         first = ids[i] < first ? ids[i] : first;
         last = ids[i] > last ? ids[i] : last;
     }
-    lease->key.token = (int64_t)(random_u64() >> 1) | 1;
     return db_lease_add(lease->owner->db, &lease->key, first, last);
 }
 
-/* One transaction. What an attempt of unknown outcome may have left is the next one's former lease.
+/* One transaction: what was held is given back, whether or not an attempt before this one did so.
  */
 static enum status try_to_take(void *subject)
 {
@@ -173,7 +171,7 @@ static enum status try_to_take(void *subject)
     if (status == STATUS_OK)
         status = db_commit(lease->owner->db);
     if (status == STATUS_OK && taking->count > 0)
-        set_held(lease, lease->key.token, begun + SURELY_VALID);
+        set_held(lease, true, begun + SURELY_VALID);
     return status;
 }
 
@@ -185,20 +183,20 @@ enum status pass_lease_take(struct pass_lease *lease, pass_find *find, void *sub
     enum status status = STATUS_OK;
 
     *ret_count = 0;
-    set_held(lease, 0, 0);
-    if (lease->key.token == 0) {
+    set_held(lease, false, 0);
+    if (!lease->may_have_row) {
         status = find(subject, ret_ids, most, &taking.count);
         (void)db_end(lease->owner->db);
         if (status != STATUS_OK || taking.count == 0)
             return status;
     }
+    lease->may_have_row = true;
     status = repeat_transaction(lease->owner->db, try_to_take, &taking);
     if (status != STATUS_OK)
         return status;
+    lease->may_have_row = taking.count > 0;
     if (taking.count > 0)
         start_thread(lease);
-    else
-        lease->key.token = 0;
     *ret_count = taking.count;
     return STATUS_OK;
 }
@@ -210,7 +208,7 @@ enum status pass_lease_check(struct pass_lease *lease)
 
     if (status != STATUS_OK || is_valid)
         return status;
-    set_held(lease, 0, 0);
+    set_held(lease, false, 0);
     return STATUS_NOT_FOUND;
 }
 
@@ -219,7 +217,7 @@ bool pass_lease_is_held(struct pass_lease *lease)
     bool is_held;
 
     pthread_mutex_lock(&lease->lock);
-    is_held = lease->held != 0 && lease->held_until > clock_seconds();
+    is_held = lease->is_held && lease->held_until > clock_seconds();
     pthread_mutex_unlock(&lease->lock);
     return is_held && !pass_is_to_end(lease->owner);
 }
@@ -235,7 +233,8 @@ struct pass_lease *pass_lease_create(struct pass_owner *owner, const char *pass,
     if (lease == NULL)
         return NULL;
     lease->owner = owner;
-    lease->key = (struct lease_key){.pass = text_from(pass), .appid = appid};
+    lease->key = (struct lease_key){
+        .pass = text_from(pass), .appid = appid, .token = (int64_t)(random_u64() >> 1) | 1};
     (void)pthread_mutex_init(&lease->lock, NULL);
     (void)pthread_condattr_init(&attributes);
     (void)pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
@@ -258,7 +257,7 @@ void pass_lease_destroy(struct pass_lease *lease)
         return;
     end_thread(lease);
     (void)db_rollback(lease->owner->db);
-    if (lease->key.token != 0 &&
+    if (lease->may_have_row &&
         repeat_transaction(lease->owner->db, try_to_release, lease) != STATUS_OK)
         (void)db_rollback(lease->owner->db); /* then it ends by itself */
     (void)pthread_cond_destroy(&lease->wake);

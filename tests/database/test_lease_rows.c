@@ -74,6 +74,33 @@ static void a_lease_lasts_while_it_is_renewed(void **state)
     assert_false(is_valid(fixture, &key));
 }
 
+/* The nodes of a cluster have a clock each; a clock that was set back is farther away. */
+static void a_lease_is_seen_where_the_clock_differs(void **state)
+{
+    static const struct {
+        int left; /* s, by the clock of who looks */
+        bool is_seen;
+    } cases[] = {{0, false},
+                 {1, true},
+                 {DB_LEASE_SECONDS, true},
+                 {2 * DB_LEASE_SECONDS, true},
+                 {2 * DB_LEASE_SECONDS + 1, false}};
+    struct test_fixture *fixture = *state;
+    const struct lease_key key = {TEXT("purge"), 0, 1};
+
+    take(fixture, &key, 1, 2);
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        char sql[160];
+
+        (void)snprintf(sql, sizeof(sql),
+                       "SET SESSION timestamp = (SELECT valid_until FROM qm_lease WHERE token = 1)"
+                       " - %d",
+                       cases[i].left);
+        assert_status(STATUS_OK, db_run_text(fixture->db, sql));
+        assert_int_equal(exists(fixture, &key), cases[i].is_seen);
+    }
+}
+
 static void taking_gives_back_what_was_held_and_what_is_nobodys(void **state)
 {
     struct test_fixture *fixture = *state;
@@ -196,6 +223,7 @@ int main(void)
 #define CASE(name) cmocka_unit_test_setup_teardown(name, test_fixture_open, test_fixture_close)
     const struct CMUnitTest tests[] = {
         CASE(a_lease_lasts_while_it_is_renewed),
+        CASE(a_lease_is_seen_where_the_clock_differs),
         CASE(taking_gives_back_what_was_held_and_what_is_nobodys),
         CASE(who_takes_waits_for_the_other),
         CASE(what_is_due_leaves_out_what_is_somebodys),

@@ -158,6 +158,21 @@ rows "INSERT INTO qm_lease SET pass = 'assimilation', appid = 1, token = 7, firs
 qmctl transition --now $now --assimilate "'$work/take'" >"$work/other.log" 2>&1
 claim "a lease of a clock that was ahead keeps nobody waiting" none_left
 
+# --- the second taking is refused once, when it has given back what was held: nothing of that stays
+finished 1 12
+sql "$schema" <<'SQL'
+CREATE TABLE takings (n INT) ENGINE=MyISAM; -- what is undone stays counted
+DELIMITER //
+CREATE TRIGGER refuse BEFORE INSERT ON qm_lease FOR EACH ROW IF NEW.token <> 0 THEN
+    INSERT INTO takings VALUES (1);
+    IF (SELECT COUNT(*) FROM takings) = 2 THEN SIGNAL SQLSTATE '40001' SET MYSQL_ERRNO = 1213; END IF;
+END IF//
+SQL
+qmctl transition --now $now --assimilate "'$work/take'" >"$work/refused.log" 2>&1
+claim "what was refused is tried again" test "$(left)/$(rows "SELECT COUNT(*) FROM takings")" = 0/3
+claim "and the former lease is gone, too" test "$(rows "SELECT COUNT(*) FROM qm_lease WHERE token <> 0")" = 0
+rows "DROP TRIGGER refuse; DROP TABLE takings"
+
 # --- the other passes: what is somebody's is not touched, and is done when it is nobody's
 rows "SET sql_mode = ''; DELETE FROM workunit; INSERT INTO workunit (id, appid, name, need_validate, min_quorum,
     target_nresults, max_total_results, max_success_results, transition_time, rsc_fpops_est, delay_bound)
