@@ -341,10 +341,10 @@ static void look_at_quota(struct adoption_view *view)
     if (config->untried_quota > 0 && config->daily_result_quota > config->untried_quota)
         adoption_found(view, ADOPTION_NOTE, "options",
                        config_place(config, "daily_result_quota", view->arena),
-                       "a host begins with %" PRId64 " jobs a day and processor, which successes "
+                       "a host begins with " COUNT_FORMAT " a day and processor, which successes "
                        "double up to this: with <untried_quota>0</untried_quota> it begins with "
                        "all, as with BOINC",
-                       config->untried_quota);
+                       COUNT_ARG(config->untried_quota, "job"));
 }
 
 void adoption_look_at_options(struct adoption_view *view)

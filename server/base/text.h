@@ -6,6 +6,7 @@
 
 #include "server/base/status.h"
 
+#include <inttypes.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -21,6 +22,10 @@ struct text {
 #define NO_TEXT         ((struct text){0})
 #define TEXT_FORMAT     "%.*s"
 #define TEXT_ARG(text_) (int)(text_).length, (text_).at == NULL ? "" : (text_).at
+
+/* A number with what it counts: "1 job", "2 jobs". */
+#define COUNT_FORMAT           "%" PRId64 " %s%s"
+#define COUNT_ARG(count, noun) (int64_t)(count), (noun), (int64_t)(count) == 1 ? "" : "s"
 
 struct text text_from(const char *string); /* NULL gives empty text */
 bool text_equal(struct text a, struct text b);

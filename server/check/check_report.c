@@ -43,7 +43,8 @@ void check_print(FILE *stream, const struct check_finding *finding)
 
 void check_print_counts(FILE *stream, const struct check_counts *counts)
 {
-    shown_line(stream, "%s%u errors, %u warnings",
-               counts->error_count + counts->warning_count == 0 ? "OK: " : "", counts->error_count,
-               counts->warning_count);
+    shown_line(stream, "%s" COUNT_FORMAT ", " COUNT_FORMAT,
+               counts->error_count + counts->warning_count == 0 ? "OK: " : "",
+               COUNT_ARG(counts->error_count, "error"),
+               COUNT_ARG(counts->warning_count, "warning"));
 }

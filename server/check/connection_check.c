@@ -69,8 +69,9 @@ struct text connection_words(struct arena *arena, const struct config *config,
 {
     size_t idle = connection_hosts_idle(hosts, seconds);
     struct text words = text_print(
-        arena, "%zu of the %zu hosts that asked in the last %d days get none, even idle%s", idle,
-        hosts->asked, DAYS_LOOKED_AT,
+        arena,
+        "%zu of the " COUNT_FORMAT " that asked in the last %d days would get none, even idle%s",
+        idle, COUNT_ARG(hosts->asked, "host"), DAYS_LOOKED_AT,
         config->edf_min_queue == EDF_MIN_QUEUE_BY_CLIENT ? ", as their clients are older than 7.0"
                                                          : "");
 

@@ -23,8 +23,8 @@ void complain(struct complaints *complaints, const struct pass_owner *owner, con
         return;
     }
     if (again_after > 0)
-        (void)snprintf(again, sizeof(again), "; tried again in %" PRId64 " minutes",
-                       again_after / MINUTE);
+        (void)snprintf(again, sizeof(again), "; tried again in " COUNT_FORMAT,
+                       COUNT_ARG(again_after / MINUTE, "minute"));
     (void)snprintf(sentence, sizeof(sentence), "%s " TEXT_FORMAT ": %s%s", what,
                    TEXT_ARG(text_first(name, NAME_BYTES)), why, again);
     owner->say(owner->context, sentence);

@@ -327,8 +327,8 @@ enum status serve(struct server *server, struct failure *failure)
     if (running->listener != NULL)
         listener_stop(running->listener);
     if (!drain(running, &signals)) /* the threads that are left still use `running` */
-        return fail(failure, STATUS_IO, "%d threads did not end in time",
-                    atomic_load(&running->threads_running));
+        return fail(failure, STATUS_IO, "did not end in time: " COUNT_FORMAT,
+                    COUNT_ARG(atomic_load(&running->threads_running), "thread"));
     join_threads(running);
     server_set_receiver(server, NULL);
     receiver_join(running->receiver);

@@ -26,10 +26,11 @@ static void tell_what_is_lost(struct request *request)
     counter_add(COUNTER_trickles_refused, lost);
     log_line(LOG_LEVEL_WARNING, "event=trickles_lost count=%zu stored=%zu host=%lld", lost,
              message->trickle_count, (long long)request->visit.host.id);
-    answer_say(request->arena, &request->visit.answer, MESSAGE_NOTICE,
-               "Your client sent %zu messages of tasks (trickles) at once; this project takes %zu "
-               "in one request, and the last %zu are lost",
-               message->trickle_count + lost, message->trickle_count, lost);
+    answer_say(
+        request->arena, &request->visit.answer, MESSAGE_NOTICE,
+        "Your client sent " COUNT_FORMAT
+        " of tasks (trickles) at once; this project takes %zu in one request. Lost: the last %zu",
+        COUNT_ARG(message->trickle_count + lost, "message"), message->trickle_count, lost);
 }
 
 static enum next store_trickles(struct request *request)

@@ -72,9 +72,10 @@ static void screen_upgrade(struct request *request)
         return;
     answer_say(request->arena, &request->early,
                left < upgrade_notice_last ? MESSAGE_NOTICE : MESSAGE_LOW,
-               "In %lld days and %lld hours this project will need BOINC client %s; yours is %s",
-               hours / 24, hours % 24, version_words(request, announced),
-               version_words(request, request->client_version));
+               "In " COUNT_FORMAT " and " COUNT_FORMAT
+               " this project will need BOINC client %s; yours is %s",
+               COUNT_ARG(hours / 24, "day"), COUNT_ARG(hours % 24, "hour"),
+               version_words(request, announced), version_words(request, request->client_version));
 }
 
 static void screen_system(struct request *request)

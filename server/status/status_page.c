@@ -163,7 +163,7 @@ static void write_head(struct page_writer *writer)
     buffer_print(page, "</h1>\n<p>One server process of Quartermaster %s: number %" PRId64,
                  figures->version, figures->process);
     if (figures->threads > 0)
-        buffer_print(page, ", %zu threads", figures->threads);
+        buffer_print(page, ", " COUNT_FORMAT, COUNT_ARG(figures->threads, "thread"));
     buffer_add_string(page, ", up for ");
     page_duration(page, (double)(figures->now - figures->began));
     buffer_add_string(page, " since ");
@@ -259,8 +259,8 @@ static void tell_project(struct attention *attention)
     }
     if (errors + warnings > 0) {
         tell(attention, errors > 0);
-        buffer_print(page, "The project's folder has %u error%s and %u warning%s", errors,
-                     errors == 1 ? "" : "s", warnings, warnings == 1 ? "" : "s");
+        buffer_print(page, "The project's folder has " COUNT_FORMAT " and " COUNT_FORMAT,
+                     COUNT_ARG(errors, "error"), COUNT_ARG(warnings, "warning"));
         tell_end(attention, ": <code>qmctl check-config</code> tells them.");
     }
     if (figures->restarts_wanted > 0) {

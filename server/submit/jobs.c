@@ -192,8 +192,8 @@ static enum status take_files(struct jobs *jobs, const struct input_template *in
     if (files == NULL)
         return no_memory(failure);
     if (line->file_count != input->argument_count)
-        return fail(failure, STATUS_INVALID, "%s wants %zu files with each job, given are %zu",
-                    input->file.name, input->argument_count, line->file_count);
+        return fail(failure, STATUS_INVALID, "%s wants " COUNT_FORMAT " with each job, given: %zu",
+                    input->file.name, COUNT_ARG(input->argument_count, "file"), line->file_count);
     for (size_t i = 0; i < input->file_count; i++) {
         const struct input_file *file = &input->files[i];
         enum status status =

@@ -289,8 +289,8 @@ enum status input_template_write(const struct input_template *input,
 {
     size_t before = buffer->length;
     if (document->file_count != input->file_count)
-        return fail(failure, STATUS_INVALID, "%s: has %zu files, given are %zu", input->file.name,
-                    input->file_count, document->file_count);
+        return fail(failure, STATUS_INVALID, "%s: has " COUNT_FORMAT ", given: %zu",
+                    input->file.name, COUNT_ARG(input->file_count, "file"), document->file_count);
     if (input->has_command_line && document->command_line.length > 0)
         return fail(failure, STATUS_INVALID,
                     "%s: has a <command_line>, so none can be given with the job",

@@ -133,7 +133,7 @@ mv "$project"/upload/first_14_0_r* "$work/later"
 rows "UPDATE result SET file_delete_state = 2 WHERE name = 'first_15_0'"
 rm "$project"/upload/first_15_0_r*
 claim "with files missing" export_to "$out"
-claim "warns" says '2 results lack an output file'
+claim "warns" says '2 results without an output file'
 claim "and lists them" is "$(manifest 1,15 | grep -P '^first_1[3-6]\t(missing|deleted)' | tr '\t\n' ' ;')" \
     'first_13 missing;first_14 missing;first_15 deleted;first_15 deleted;'
 size=$(wc -l <"$out/manifest.tsv")
@@ -142,7 +142,7 @@ claim "is not listed twice" is "$(wc -l <"$out/manifest.tsv")" "$size"
 mv "$work/later" "$project/upload/$(rows "SELECT REGEXP_SUBSTR(xml_doc_in, 'first_14_0_r[0-9]+_0') FROM result
     WHERE name = 'first_14_0'")"
 claim "one came later" export_to "$out"
-claim "it is copied" says '^1 results'
+claim "it is copied" says '^1 result,'
 claim "to its place" test -f "$out/first_14/out"
 claim "once more" export_to "$out"
 claim "it is not new any more" says '^0 results'
@@ -282,7 +282,7 @@ kill -TERM "$exporter"
 claim "a signal ends it, well" wait "$exporter"
 create rest 1 --batch 14
 export_beside "$work/rest" --batch 14 --wait --every 1
-within 10 says 'so far, 1 jobs open'
+within 10 says 'so far, 1 job open'
 kill -TERM "$exporter"
 claim "who waits for all has not got them by a signal" not wait "$exporter"
 claim "and says so" says 'stopped by a signal'
@@ -308,7 +308,7 @@ claim "which they are" test -f "$work/rest/rest_1/out"
 # --- a job whose maker had its number before others, and commits after them
 rows "SET sql_mode = ''; INSERT INTO workunit SET id = 90000, appid = 1, name = 'quick', batch = 15"
 export_beside "$work/slow" --batch 15 --follow --every 1
-claim "the newest job is known" within 10 says 'so far, 1 jobs open'
+claim "the newest job is known" within 10 says 'so far, 1 job open'
 rows "KILL $(rows "SELECT id FROM information_schema.processlist WHERE db = '$schema' AND id <> CONNECTION_ID() LIMIT 1")"
 rows "SET sql_mode = ''; BEGIN; INSERT INTO workunit SET id = 89990, appid = 1, name = 'slow', batch = 15,
     canonical_resultid = 89990, assimilate_state = 1; INSERT INTO result SET id = 89990, workunitid = 89990, appid = 1,

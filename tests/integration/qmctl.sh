@@ -322,7 +322,7 @@ expect 0 'job single' in_project jobs create --app demo --in "$demo/in.xml" --ou
     --name single "$dir/in1"
 same "the single job's result" \
     "$(sql -e "SELECT name, server_state FROM $database.result" | tr '\t' ' ')" 'single_0 2'
-expect 1 'wants 1 files' in_project jobs create --app demo --in "$demo/in.xml" --out "$QM_SOURCE_DIR/templates/none_out.xml"
+expect 1 'wants 1 file with each job, given: 0' in_project jobs create --app demo --in "$demo/in.xml" --out "$QM_SOURCE_DIR/templates/none_out.xml"
 expect 1 'delay_bound: not a whole number' in_project jobs create --app demo --delay_bound 1.5
 printf '<workunit>\n<rsc_fpops_est>much</rsc_fpops_est>\n</workunit>\n' >"$project/templates/bad_in.xml"
 expect 1 'templates/bad_in.xml:2: <rsc_fpops_est>: not a number' in_project jobs create \
@@ -338,12 +338,12 @@ rm "$project/templates/bad_in.xml"
 
 # A file that lies elsewhere, a priority of its own, and names that cannot be.
 from_line() { echo "$1" >"$dir/lines" && shift && from_lines "$@"; }
-expect 0 '^1 jobs, 1 results' from_line '--wu_name far --priority 7 --remote_file http://127.0.0.1/data 5 0cc175b9c0f1b6a831c399e269772661'
+expect 0 '^1 job, 1 result' from_line '--wu_name far --priority 7 --remote_file http://127.0.0.1/data 5 0cc175b9c0f1b6a831c399e269772661'
 same "where the file lies" "$(sql -e "SELECT xml_doc LIKE '%<name>jf_0cc175b9c0f1b6a831c399e269772661</name>%',
     xml_doc LIKE '%<url>http://127.0.0.1/data</url>%', xml_doc LIKE '%<nbytes>5</nbytes>%', priority
     FROM $database.workunit WHERE name = 'far'" | tr '\t' ' ')" '1 1 1 7'
 sql -e "DELETE FROM $database.result WHERE name = 'far_0'; DELETE FROM $database.workunit WHERE name = 'far'"
-expect 0 '^1 jobs, 1 results' from_line "$(printf '\357\273\277')--wu_name marked $dir/in1"
+expect 0 '^1 job, 1 result' from_line "$(printf '\357\273\277')--wu_name marked $dir/in1"
 same "a byte order mark is no part of the first line" "$(sql -e "SELECT COUNT(*) FROM $database.workunit WHERE name = 'marked'")" 1
 sql -e "DELETE FROM $database.result WHERE name = 'marked_0'; DELETE FROM $database.workunit WHERE name = 'marked'"
 expect 1 'the job.s name "a/b" has a slash in it' from_line "--wu_name a/b $dir/in1"
@@ -364,7 +364,7 @@ same "where the template says" "$(document_has told '<url>http://127.0.0.1/far_f
 expect 1 'the file name "../far_file" begins with a dot' job_of told_in.xml wrong ../far_file
 expect 0 '^\{"jobs": 1, "results": 1, "last_job": "named"\}$' job_of named_in.xml named --json
 same "the file of the template" "$(document_has named '<name>in1</name>')" 1
-expect 0 '^1 jobs' from_line "--wu_name parts --command_line --fast $dir/in1" --command_line --far
+expect 0 '^1 job' from_line "--wu_name parts --command_line --fast $dir/in1" --command_line --far
 same "both parts" "$(document_has parts '--far --fast')" 1
 sql -e "DELETE FROM $database.result WHERE name IN ('told_0', 'named_0', 'parts_0');
     DELETE FROM $database.workunit WHERE name IN ('told', 'named', 'parts')"
@@ -429,7 +429,7 @@ echo first >"$dir/in3"
 from_lines --name part --commit_every 600 >"$dir/said" 2>&1
 same "exit status of a failing line behind a commit" $? 1
 same "what is said of the rest" \
-    "$(grep -c '^1024 jobs are made and stay; .* again, with --name part --go_on$' "$dir/said")" 1
+    "$(grep -c '^1024 jobs made, which stay; .* again, with --name part --go_on$' "$dir/said")" 1
 same "jobs of committed lines" \
     "$(sql -e "SELECT COUNT(*), SUM(name = 'piece_1024') FROM $database.workunit WHERE name LIKE 'piece\_%'" | tr '\t' ' ')" "1024 1"
 same "files of a batch of which a part was committed" "$(find "$project/download" -name 'in[23]' -exec cat {} +)" first
@@ -639,7 +639,7 @@ within 10 runs_query '%FOR UPDATE%'
 sql -e "KILL $id; KILL $lock"
 wait "$deleter"
 same "deleting goes on by another connection" "$? $(grep '^deleted' "$dir/deleted")" \
-    "0 deleted: 1 host; 0 results no longer say whose they were"
+    "0 deleted: 1 host; 0 results made anonymous"
 wait "$locker" 2>/dev/null
 same "of the host is left" "$(sql -e "SELECT COUNT(*) FROM $database.host WHERE id = 8")" 0
 same "and of its files and orders" "$(sql -e "SELECT (SELECT COUNT(*) FROM ${database}_files.host_file WHERE hostid = 8) +

@@ -392,7 +392,7 @@ static void command_line_only_once(void **state)
     memset(&failure, 0, sizeof failure);
     document.file_count = 1;
     assert_status(STATUS_INVALID, input_template_write(&input, &document, &buffer, &failure));
-    assert_string_equal(failure.text, "t: has 2 files, given are 1");
+    assert_string_equal(failure.text, "t: has 2 files, given: 1");
 }
 
 static void document_is_bounded(void **state)

@@ -245,6 +245,12 @@ static void look_at_schedulers(struct session *session, struct lines *lines)
 /* --- database and queue ----------------------------------------------------------------------- */
 
 /* "12", or "more than 100000": a status costs the same however much a database holds. */
+static struct text counted_jobs(struct session *session, int64_t count)
+{
+    if (count > COUNTED_MOST)
+        return text_print(session->arena, "more than %d jobs", COUNTED_MOST);
+    return text_print(session->arena, COUNT_FORMAT, COUNT_ARG(count, "job"));
+}
 static struct text counted(struct session *session, int64_t count)
 {
     if (count > COUNTED_MOST)
@@ -319,23 +325,22 @@ static void look_at_backlog(struct session *session, struct lines *lines)
     }
     if (backlog.transitions > 0)
         late = session->now - backlog.oldest_transition;
-    transitions = counted(session, backlog.transitions);
+    transitions = counted_jobs(session, backlog.transitions);
     add_line(lines, "waiting", TEXT("transition"), late < TRANSITION_LATE_S,
              late < TRANSITION_LATE_S
-                 ? text_print(session->arena, TEXT_FORMAT " jobs", TEXT_ARG(transitions))
+                 ? transitions
                  : text_print(session->arena,
-                              TEXT_FORMAT " jobs, one for %" PRId64
+                              TEXT_FORMAT ", one for %" PRId64
                                           " s: does a transitioner run (qmctl transition)?",
                               TEXT_ARG(transitions), late));
     add_line(lines, "waiting", TEXT("validation"), true,
-             text_print(session->arena, TEXT_FORMAT " jobs%s",
-                        TEXT_ARG(counted(session, backlog.validations)),
+             text_print(session->arena, TEXT_FORMAT "%s",
+                        TEXT_ARG(counted_jobs(session, backlog.validations)),
                         backlog.validations == 0
                             ? ""
                             : ", for a validator, or qmctl transition with --validate or --trust"));
     add_line(lines, "waiting", TEXT("assimilation"), true,
-             text_print(session->arena, TEXT_FORMAT " jobs",
-                        TEXT_ARG(counted(session, backlog.assimilations))));
+             counted_jobs(session, backlog.assimilations));
 }
 
 /* Jobs that wait for something that is gone. */
@@ -480,9 +485,9 @@ static void look_at_orphans(struct session *session, struct lines *lines)
     if (orphan_figures_read(session->config, session->arena, &orphans) && orphans.sum.files > 0)
         add_line(lines, "files", session->config->upload_dir, true,
                  text_print(session->arena,
-                            "%" PRId64 " files (%.1f GB), older than 30 days, that no job names: "
-                            "see qmctl files sweep",
-                            orphans.sum.files, orphans.sum.bytes / 1e9));
+                            COUNT_FORMAT " (%.1f GB), older than 30 days, that no job names: "
+                                         "see qmctl files sweep",
+                            COUNT_ARG(orphans.sum.files, "file"), orphans.sum.bytes / 1e9));
 }
 
 /* Only where some job has output files. */

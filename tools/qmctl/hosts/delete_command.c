@@ -112,9 +112,10 @@ static enum status delete_person(struct session *session, const struct person *p
                status == STATUS_NOT_FOUND
                    ? TEXT("deleted, and nothing is left to be counted")
                    : text_print(session->arena,
-                                "deleted: %s%zu host%s; %zu results no longer say whose they were",
-                                person->userid != 0 ? "the account, " : "", deletion.hosts,
-                                deletion.hosts == 1 ? "" : "s", deletion.results));
+                                "deleted: %s" COUNT_FORMAT "; " COUNT_FORMAT " made anonymous",
+                                person->userid != 0 ? "the account, " : "",
+                                COUNT_ARG(deletion.hosts, "host"),
+                                COUNT_ARG(deletion.results, "result")));
     return STATUS_OK;
 }
 
@@ -183,9 +184,10 @@ enum exit_code command_user_delete(struct session *session)
         &(struct person){.userid = user.id,
                          .gives_jobs_to_all = option_given(session, "give-jobs")},
         text_print(session->arena,
-                   "user %" PRId64 " " TEXT_FORMAT " (" TEXT_FORMAT "), %zu host%s, %.0f credit",
-                   user.id, TEXT_ARG(user.name), TEXT_ARG(user.email_addr), count,
-                   count == 1 ? "" : "s", user.total_credit),
+                   "user %" PRId64 " " TEXT_FORMAT " (" TEXT_FORMAT "), " COUNT_FORMAT
+                   ", %.0f credit",
+                   user.id, TEXT_ARG(user.name), TEXT_ARG(user.email_addr),
+                   COUNT_ARG(count, "host"), user.total_credit),
         user.email_addr);
 }
 
@@ -210,9 +212,9 @@ enum exit_code command_host_delete(struct session *session)
         session,
         &(struct person){.hostid = id, .gives_jobs_to_all = option_given(session, "give-jobs")},
         text_print(session->arena,
-                   "host %" PRId64 " " TEXT_FORMAT " of user %" PRId64 ", %" PRId64
-                   " jobs in progress, %.0f credit",
-                   id, TEXT_ARG(rows[0].row.domain_name), rows[0].row.userid, rows[0].in_progress,
-                   rows[0].row.total_credit),
+                   "host %" PRId64 " " TEXT_FORMAT " of user %" PRId64 ", " COUNT_FORMAT
+                   " in progress, %.0f credit",
+                   id, TEXT_ARG(rows[0].row.domain_name), rows[0].row.userid,
+                   COUNT_ARG(rows[0].in_progress, "job"), rows[0].row.total_credit),
         text_from(session->arguments[0]));
 }

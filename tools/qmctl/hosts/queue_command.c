@@ -113,14 +113,15 @@ static enum status print_quota(struct session *session, const struct host_row *h
 
         if (quota > 0)
             shown_line(stdout,
-                       "  app version %" PRId64 ": %" PRId64 " jobs today, of at most %" PRId64
+                       "  app version %" PRId64 ": " COUNT_FORMAT " today, of at most %" PRId64
                        " for each processor",
-                       row->app_version_id, today, limits_daily(row->max_jobs_per_day, quota, 1));
+                       row->app_version_id, COUNT_ARG(today, "job"),
+                       limits_daily(row->max_jobs_per_day, quota, 1));
         else
             shown_line(stdout,
-                       "  app version %" PRId64 ": %" PRId64
-                       " jobs today, no quota (daily_result_quota)",
-                       row->app_version_id, today);
+                       "  app version %" PRId64 ": " COUNT_FORMAT
+                       " today, no quota (daily_result_quota)",
+                       row->app_version_id, COUNT_ARG(today, "job"));
     }
     putchar('\n');
     return status;

@@ -254,7 +254,7 @@ static enum status export_round(struct export_run *run)
 
 static const char *what_is_open(const struct export_run *run)
 {
-    return run->all ? "results" : "jobs";
+    return run->all ? "result" : "job";
 }
 
 static void print_counts(const struct export_run *run)
@@ -269,25 +269,26 @@ static void print_counts(const struct export_run *run)
     table_real(&table, counts.bytes, 0);
     table_number(&table, counts.missing);
     table_number(&table, run->open.open);
-    table_tell(&table, text_print(session->arena,
-                                  "%" PRId64 " results, %" PRId64
-                                  " files, %.0f bytes copied to %s; %" PRId64 " %s open",
-                                  counts.results, counts.files, counts.bytes, session->arguments[0],
-                                  run->open.open, what_is_open(run)));
+    table_tell(&table,
+               text_print(session->arena,
+                          COUNT_FORMAT ", " COUNT_FORMAT ", %.0f bytes copied to %s; " COUNT_FORMAT
+                                       " open",
+                          COUNT_ARG(counts.results, "result"), COUNT_ARG(counts.files, "file"),
+                          counts.bytes, session->arguments[0],
+                          COUNT_ARG(run->open.open, what_is_open(run))));
     if (counts.missing > 0)
         shown_line(stderr,
-                   "warning: %" PRId64
-                   " results lack an output file (\"missing\" in the manifest); "
-                   "they are looked for again the next time",
-                   counts.missing);
+                   "warning: " COUNT_FORMAT " without an output file (\"missing\" in the manifest),"
+                   " looked for again the next time",
+                   COUNT_ARG(counts.missing, "result"));
 }
 
 static enum status say(const struct export_run *run, const char *what, int64_t results)
 {
     if (run->session->form != FORM_TEXT)
         return STATUS_OK;
-    shown_line(stdout, "%" PRId64 " %s, %" PRId64 " %s open", results, what, run->open.open,
-               what_is_open(run));
+    shown_line(stdout, COUNT_FORMAT " %s, " COUNT_FORMAT " open", COUNT_ARG(results, "result"),
+               what, COUNT_ARG(run->open.open, what_is_open(run)));
     return fflush(stdout) == 0 ? STATUS_OK
                                : fail(&run->session->failure, STATUS_IO, "cannot write the output");
 }
@@ -326,7 +327,7 @@ static bool is_over(const struct export_run *run, bool waits)
 static enum status stay(struct export_run *run, int64_t seconds, bool waits)
 {
     int64_t shown = answer_folder_counts(run->folder).results;
-    enum status status = is_over(run, waits) ? STATUS_OK : say(run, "results so far", shown);
+    enum status status = is_over(run, waits) ? STATUS_OK : say(run, "so far", shown);
 
     while (status == STATUS_OK && !is_told_to_stop && !is_over(run, waits)) {
         sleep_after(run, seconds);

@@ -248,10 +248,9 @@ static void tell_rest(const struct jobs_settings *settings, struct jobs_count co
 {
     if (count.committed > 0)
         shown_line(stderr,
-                   "%" PRIu64
-                   " jobs are made and stay; for the others give the same lines and options"
-                   " again, with --name " TEXT_FORMAT " --go_on",
-                   count.committed, TEXT_ARG(settings->name));
+                   COUNT_FORMAT " made, which stay; for the others give the same lines and options"
+                                " again, with --name " TEXT_FORMAT " --go_on",
+                   COUNT_ARG(count.committed, "job"), TEXT_ARG(settings->name));
 }
 
 static void tell_jobs(struct session *session, struct jobs_count count, struct text last)
@@ -264,8 +263,8 @@ static void tell_jobs(struct session *session, struct jobs_count count, struct t
     table_number(&done, (int64_t)count.results);
     table_text(&done, last);
     if (option_given(session, "stdin"))
-        words = text_print(session->arena, "%" PRIu64 " jobs, %" PRIu64 " results", count.jobs,
-                           count.results);
+        words = text_print(session->arena, COUNT_FORMAT ", " COUNT_FORMAT,
+                           COUNT_ARG(count.jobs, "job"), COUNT_ARG(count.results, "result"));
     if (option_given(session, "go_on"))
         words = text_print(session->arena, TEXT_FORMAT "; %" PRIu64 " were there", TEXT_ARG(words),
                            count.known);
@@ -335,9 +334,10 @@ static enum exit_code confirm_cancel(struct session *session, const struct job_f
         return session_failed(session);
     if (jobs == 0)
         return EXIT_DONE;
-    return confirm(session,
-                   text_print(session->arena, "%" PRIu64 " jobs that have no answer yet", jobs),
-                   text_from(which));
+    return confirm(
+        session,
+        text_print(session->arena, COUNT_FORMAT " without an answer", COUNT_ARG(jobs, "job")),
+        text_from(which));
 }
 
 struct cancelling {
@@ -418,9 +418,10 @@ enum exit_code command_jobs_cancel(struct session *session)
     table_number(&done, (int64_t)cancelled.unsent);
     table_number(&done, (int64_t)cancelled.in_progress);
     table_tell(&done, text_print(session->arena,
-                                 "%" PRIu64 " jobs cancelled: %" PRIu64 " results will not be sent,"
-                                 " %" PRIu64 " are with hosts",
-                                 cancelled.workunits, cancelled.unsent, cancelled.in_progress));
+                                 COUNT_FORMAT " cancelled: " COUNT_FORMAT " will not be sent,"
+                                              " %" PRIu64 " with hosts",
+                                 COUNT_ARG(cancelled.workunits, "job"),
+                                 COUNT_ARG(cancelled.unsent, "result"), cancelled.in_progress));
     if (cancelled.workunits == 0 && filter.name.length > 0) {
         fail(&session->failure, STATUS_NOT_FOUND,
              "no such job, or it has its answer, or was cancelled before");

@@ -32,7 +32,7 @@ static struct text words_of(struct arena *arena, const struct pass_counts *count
     const int64_t values[] = {PASS_COUNTS(COUNT_VALUE)};
 #undef COUNT_VALUE
 
-    buffer_print(&words, "%" PRId64 " jobs in the round", counts->jobs);
+    buffer_print(&words, COUNT_FORMAT " in the round", COUNT_ARG(counts->jobs, "job"));
     for (size_t i = 1; i < sizeof(values) / sizeof(values[0]); i++) {
         if (values[i] == 0)
             continue;

@@ -116,11 +116,13 @@ static void say_counts(const struct session *session, const struct adoption *ado
 {
     if (session->form != FORM_TEXT)
         return;
-    shown_line(stdout, "%zu errors, %zu warnings, %zu changes%s", adoption->counts[ADOPTION_ERROR],
-               adoption->counts[ADOPTION_WARNING], adoption->counts[ADOPTION_CHANGE],
+    shown_line(stdout, COUNT_FORMAT ", " COUNT_FORMAT ", " COUNT_FORMAT "%s",
+               COUNT_ARG(adoption->counts[ADOPTION_ERROR], "error"),
+               COUNT_ARG(adoption->counts[ADOPTION_WARNING], "warning"),
+               COUNT_ARG(adoption->counts[ADOPTION_CHANGE], "change"),
                adoption->counts[ADOPTION_CHANGE] == 0 ? ": nothing to change"
-               : adoption->stops                      ? ", which wait for the errors"
-                                                      : ", which --apply makes");
+               : adoption->stops                      ? "; first correct the errors"
+                                                      : "; --apply makes them");
 }
 
 static enum exit_code look(struct session *session, struct output_table *table,

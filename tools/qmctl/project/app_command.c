@@ -304,9 +304,9 @@ static void tell_version(struct session *session, int64_t id, size_t files)
     for (size_t i = 0; i < 3; i++)
         table_text(&done, text_from(session->arguments[i]));
     table_number(&done, (int64_t)files);
-    table_tell(&done, text_print(session->arena, "version %" PRId64 ": %s %s for %s, %zu files", id,
-                                 session->arguments[0], session->arguments[1],
-                                 session->arguments[2], files));
+    table_tell(&done, text_print(session->arena, "version %" PRId64 ": %s %s for %s, " COUNT_FORMAT,
+                                 id, session->arguments[0], session->arguments[1],
+                                 session->arguments[2], COUNT_ARG(files, "file")));
 }
 
 enum exit_code command_version_add(struct session *session)

@@ -132,10 +132,11 @@ enum exit_code command_keys_rotate(struct session *session)
         return session_failed(session);
     table_text(&done, text_print(session->arena, "old_key_%d", change->number));
     table_number(&done, (int64_t)rotation.versions);
-    table_tell(&done, text_print(session->arena,
-                                 "The old key is old_key_%d; %zu versions are signed anew. Restart "
-                                 "the server, or wait until it reads its keys again.",
-                                 change->number, rotation.versions));
+    table_tell(&done,
+               text_print(session->arena,
+                          "The old key is old_key_%d; signed anew: " COUNT_FORMAT ". Restart "
+                          "the server, or wait until it reads its keys again.",
+                          change->number, COUNT_ARG(rotation.versions, "version")));
     return EXIT_DONE;
 }
 

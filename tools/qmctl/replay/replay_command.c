@@ -148,10 +148,10 @@ static enum exit_code say(struct replay_run *run)
 
     if (figures->requests == 0) {
         (void)fail(&run->session->failure, STATUS_NOT_FOUND,
-                   "no recorded request can be put again: %" PRId64 " files, %" PRId64
-                   " pieces damaged%s%s",
-                   run->files, run->damaged, run->damaged > 0 ? ", the first: " : "",
-                   run->first_damage.text);
+                   "no recorded request can be put again: " COUNT_FORMAT ", " COUNT_FORMAT
+                   " damaged%s%s",
+                   COUNT_ARG(run->files, "file"), COUNT_ARG(run->damaged, "piece"),
+                   run->damaged > 0 ? ", the first: " : "", run->first_damage.text);
         return session_failed(run->session);
     }
     say_control(run, figures, &table);

@@ -102,7 +102,8 @@ static void sign_request(struct question *question, const struct host_row *host,
         empty_disk(message);
     if (message->result_count > 0)
         assume(question->session, &question->assumptions,
-               "the %zu results that the request reports are not booked", message->result_count);
+               "what the request reports (" COUNT_FORMAT ") is not booked",
+               COUNT_ARG(message->result_count, "result"));
 }
 
 static enum status run_step(struct question *question, enum next (*step)(struct request *),
