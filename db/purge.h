@@ -36,8 +36,8 @@ struct purge_lost {
  * and workunits; 0: of none that is behind these. */
 MUST_CHECK enum status db_purge_lost(struct db *db, struct purge_lost *lost, size_t *ret_count);
 
-/* What keeps the `most` oldest workunits, as words of db/admin.def with counts, the most first. In
- * the arena. Nothing is locked. */
+/* What keeps the `most` oldest workunits: words of PURGE_HOLDS in db/admin.def with counts, the
+ * most first. In the arena. Nothing is locked. */
 MUST_CHECK enum status db_purge_holds(struct db *db, struct arena *arena,
                                       const struct purge_filter *filter, int64_t most,
                                       struct purge_hold_row **ret_holds, size_t *ret_count);

@@ -42,13 +42,13 @@ claim "assignments go along" test "$(rows "SELECT GROUP_CONCAT(workunitid) FROM 
 claim "a second run finds nothing" test "$(qmctl purge --app work --json)" = '{"jobs": 0, "results": 0}'
 claim "and writes nothing" test "$(find "$archives" -type f | wc -l)" = 8
 qmctl purge --app work >/dev/null 2>"$work/held"
-for words in '2 jobs wait until their files are deleted (qmctl transition --delete-files)' \
-    '1 jobs have changed within --min-age-days' '1 jobs wait for assimilation' \
-    '1 jobs stay because their name has "nodelete" in it' '1 jobs have results that are not over'; do
+for words in 'kept: 2 jobs waiting for the deletion of files (qmctl transition --delete-files)' \
+    'kept: 1 job changed within --min-age-days' 'kept: 1 job waiting for assimilation' \
+    'kept: 1 job with "nodelete" in the name' 'kept: 1 job with results that are not over'; do
     claim "it says: $words" grep -qF "$words" "$work/held"
 done
 rows "UPDATE workunit SET canonical_resultid = 0, mod_time = mod_time WHERE id = 11"
-claim "and of what is not finished" grep -qF '1 jobs are not finished' <(qmctl purge --app work 2>&1)
+claim "and of what is not finished" grep -qF 'kept: 1 job not finished' <(qmctl purge --app work 2>&1)
 rows "UPDATE workunit SET canonical_resultid = 110, mod_time = mod_time WHERE id = 11"
 
 # --- read back
@@ -67,7 +67,7 @@ command -v xmllint >/dev/null && claim "they are well-formed" xmllint --noout "$
 
 # --- killed at any moment: what is gone is in a whole archive
 rows "SET sql_mode = ''; DELETE FROM workunit; DELETE FROM result; INSERT INTO workunit (id, appid, name,
-    file_delete_state, mod_time, xml_doc) SELECT seq, 1, CONCAT('w', seq), 2, NOW() - INTERVAL 40 DAY, REPEAT('x', 3000)
+    file_delete_state, error_mask, assimilate_state, mod_time, xml_doc) SELECT seq, 1, CONCAT('w', seq), 2, 16, 2, NOW() - INTERVAL 40 DAY, REPEAT('x', 3000)
     FROM seq_1_to_3000; INSERT INTO result (id, workunitid, name, server_state) SELECT seq, seq, CONCAT('r', seq), 5
     FROM seq_1_to_3000"
 kills=0
@@ -90,7 +90,7 @@ qmctl purge --archive "$work/killed" >/dev/null &
 claim "two at once" qmctl purge --archive "$work/killed"
 wait
 claim "nothing is left" test "$(rows "SELECT COUNT(*) FROM workunit")" = 0
-rows "SET sql_mode = ''; INSERT INTO workunit SET id = 1, name = 'w', file_delete_state = 2"
+rows "SET sql_mode = ''; INSERT INTO workunit SET id = 1, name = 'w', file_delete_state = 2, error_mask = 16, assimilate_state = 2"
 claim "it may be done without an archive" qmctl purge --min-age-days 0 --no-archive --yes
 claim "and the job is gone" test "$(rows "SELECT COUNT(*) FROM workunit")" = 0
 finish

@@ -27,7 +27,7 @@ file_ref() { echo "<file_ref><file_name>$1</file_name><open_name>out</open_name>
 add_result() {
     local file=$2_r7_0
     rows "SET sql_mode = ''; INSERT INTO workunit SET id = $1, appid = 1, name = 'wu_$1', file_delete_state = 2,
-        assimilate_state = 2, transition_time = 2147483647;
+        error_mask = 16, assimilate_state = 2, transition_time = 2147483647;
         INSERT INTO result SET id = $1, workunitid = $1, appid = 1, name = '$2', server_state = 5, outcome = $3,
         file_delete_state = 2, stderr_out = 'a </result_archive> in it',
         xml_doc_in = '$(file_info "$file" "${4:-}")<result>$(file_ref "$file")</result>'"

@@ -47,29 +47,8 @@ static void print_counts(struct session *session, const struct purge_counts *cou
     table_number(&table, counts->jobs);
     table_number(&table, counts->results);
     table_tell(&table,
-               text_print(session->arena, "%" PRId64 " jobs with %" PRId64 " results purged",
-                          counts->jobs, counts->results));
-}
-
-/* What each word of the statement purge_holds means to an administrator. */
-static const struct {
-    const char *reason, *words;
-} purge_holds[] = {
-    {"age", "have changed within --min-age-days"},
-    {"assimilation", "wait for assimilation (qmctl transition --assimilate COMMAND, or none)"},
-    {"due", "became due meanwhile, or another command has them"},
-    {"files", "wait until their files are deleted (qmctl transition --delete-files)"},
-    {"name", "stay because their name has \"nodelete\" in it"},
-    {"results", "have results that are not over"},
-    {"unfinished", "are not finished"},
-};
-
-static const char *words_of(struct text reason)
-{
-    for (size_t i = 0; i < sizeof(purge_holds) / sizeof(purge_holds[0]); i++)
-        if (text_is(reason, purge_holds[i].reason))
-            return purge_holds[i].words;
-    return "stay for a reason without a name";
+               text_print(session->arena, COUNT_FORMAT " with " COUNT_FORMAT " purged",
+                          COUNT_ARG(counts->jobs, "job"), COUNT_ARG(counts->results, "result")));
 }
 
 /* For people: scripts read the counts. */
@@ -83,8 +62,8 @@ static enum status tell_holds(struct session *session, const struct purge_filter
     if (status != STATUS_OK)
         return session_db_failed(session, status, "purge");
     for (size_t i = 0; i < count; i++)
-        shown_line(stderr, "%s%" PRId64 " jobs %s", i > 0 ? "" : "of the oldest that stay, ",
-                   holds[i].jobs, words_of(holds[i].reason));
+        shown_line(stderr, "kept: " COUNT_FORMAT " " TEXT_FORMAT, COUNT_ARG(holds[i].jobs, "job"),
+                   TEXT_ARG(holds[i].words));
     return session_db_failed(session, db_rollback(session->db), "purge");
 }
 
