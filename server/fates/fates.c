@@ -63,6 +63,20 @@ const struct fate_facts *fate_facts_of(int64_t number)
     return NULL;
 }
 
+static const struct exit_status_facts exits[] = {
+#define EXIT(number, name, words) {number, name, words},
+#include "server/fates/exit_statuses.def"
+#undef EXIT
+};
+
+const struct exit_status_facts *exit_status_facts_of(int64_t number)
+{
+    for (size_t i = 0; i < sizeof(exits) / sizeof(exits[0]); i++)
+        if (exits[i].number == number)
+            return &exits[i];
+    return NULL;
+}
+
 struct fates *fates_create(void)
 {
     struct fates *fates = calloc(1, sizeof(*fates));

@@ -34,6 +34,14 @@ struct fate_facts {
 };
 const struct fate_facts *fate_facts_of(int64_t number);
 
+/* What an exit status means; NULL: it is the application's own. */
+struct exit_status_facts {
+    int64_t number;
+    const char *name; /* BOINC's or the system's; "" where it has none */
+    const char *words;
+};
+const struct exit_status_facts *exit_status_facts_of(int64_t number);
+
 enum {
     FATES_KEYS_MAX = 2000,   /* of one process in an hour */
     FATES_HOSTS_MAX = 20000, /* between two flushes; what others did is not counted by host */

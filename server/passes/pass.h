@@ -22,12 +22,14 @@
 struct arena;
 struct config;
 struct db;
+struct fates;
 
 /* One thread at a time. A function that is NULL is not called. */
 struct pass_owner {
     struct db *db;
     const struct config *config;
     struct arena *arena;     /* lasts as long as the pass */
+    struct fates *fates;     /* what becomes of results is added to it; NULL: nobody counts */
     struct failure *failure; /* why the pass failed, in words */
     /* A sentence about one job or file that failed; it may hold what others wrote. */
     void (*say)(void *context, const char *sentence);

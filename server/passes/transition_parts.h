@@ -4,6 +4,7 @@
 #define SERVER_PASSES_TRANSITION_PARTS_H
 
 #include "db/admin.h"
+#include "server/fates/fates.h"
 #include "server/passes/complaints.h"
 #include "server/passes/pass.h"
 #include "server/policy/result/transition_rules.h"
@@ -39,6 +40,8 @@ struct transition_part {
     struct transition_wanted *wanted; /* of each workunit */
     int64_t wanted_count;
     struct pass_counts counts;
+    struct fate_entry *fates; /* of those that timed out */
+    size_t fate_count;
 };
 
 /* Writes the results that are wanted, with their documents; a workunit for which that cannot be

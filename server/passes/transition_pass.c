@@ -114,12 +114,33 @@ static enum status save_time_outs(struct transition_pass *pass, struct time_outs
                                    pass->owner->config->daily_result_quota);
 }
 
-static int64_t app_of(const struct transition_part *part, int64_t workunitid)
+/* NULL: it is not of this part. */
+static const struct due_workunit_row *workunit_of(const struct transition_part *part, int64_t id)
 {
     for (size_t i = 0; i < part->old.workunit_count; i++)
-        if (part->old.workunits[i].id == workunitid)
-            return part->old.workunits[i].appid;
-    return 0;
+        if (part->old.workunits[i].id == id)
+            return &part->old.workunits[i];
+    return NULL;
+}
+
+/* A result that timed out: what it does to its host's statistics and to the figures. */
+static void note_time_out(struct transition_part *part, const struct due_result_row *result,
+                          struct time_outs *time_outs, size_t *count)
+{
+    const struct due_workunit_row *workunit = workunit_of(part, result->workunitid);
+    int64_t appid = workunit == NULL ? 0 : workunit->appid;
+    int64_t version = report_statistics_id(appid, result->app_version_id);
+
+    part->counts.timed_out++;
+    part->fates[part->fate_count++] =
+        (struct fate_entry){.hostid = result->hostid,
+                            .appid = appid,
+                            .app_version_id = result->app_version_id,
+                            .batch = workunit == NULL ? 0 : workunit->batch,
+                            .fate = FATE_NO_REPLY};
+    if (version != 0)
+        time_outs[(*count)++] =
+            (struct time_outs){.hostid = result->hostid, .app_version_id = version, .count = 1};
 }
 
 static enum status save(struct transition_pass *pass, struct transition_part *part)
@@ -131,26 +152,21 @@ static enum status save(struct transition_pass *pass, struct transition_part *pa
     enum status status;
 
     changed.results = ARENA_ARRAY(pass->part, part->old.result_count, struct due_result_row);
-    if (changed.results == NULL || time_outs == NULL)
+    part->fates = ARENA_ARRAY(pass->part, part->old.result_count, struct fate_entry);
+    if (changed.results == NULL || time_outs == NULL || part->fates == NULL)
         return STATUS_NO_MEMORY;
     for (size_t i = 0; i < part->old.result_count; i++) {
         const struct due_result_row *before = &part->old.results[i];
         const struct due_result_row *after = &part->new.results[i];
-        bool times_out = after->outcome == OUTCOME_NO_REPLY && before->outcome != OUTCOME_NO_REPLY;
-        int64_t version = times_out ? report_statistics_id(app_of(part, before->workunitid),
-                                                           before->app_version_id)
-                                    : 0;
 
         if (before->server_state != after->server_state ||
             before->validate_state != after->validate_state ||
             before->file_delete_state != after->file_delete_state)
             changed.results[changed.result_count++] = *after;
-        part->counts.timed_out += times_out;
+        if (after->outcome == OUTCOME_NO_REPLY && before->outcome != OUTCOME_NO_REPLY)
+            note_time_out(part, before, time_outs, &time_out_count);
         part->counts.not_needed +=
             after->outcome == OUTCOME_DIDNT_NEED && before->outcome != OUTCOME_DIDNT_NEED;
-        if (version != 0)
-            time_outs[time_out_count++] =
-                (struct time_outs){.hostid = before->hostid, .app_version_id = version, .count = 1};
     }
     status = db_admin_due_save(pass->owner->db, pass->part, &changed);
     return status == STATUS_OK ? save_time_outs(pass, time_outs, time_out_count) : status;
@@ -198,8 +214,10 @@ static enum status try_some(void *subject)
         status = save(pass, &part);
     if (status == STATUS_OK)
         status = db_commit(db);
-    if (status == STATUS_OK)
+    if (status == STATUS_OK) {
         add_counts(&pass->counts, &part.counts);
+        fates_add(pass->owner->fates, pass->rules.now, part.fates, part.fate_count);
+    }
     return status;
 }
 

@@ -9,6 +9,7 @@
 #include "db/validation.h"
 #include "server/base/arena.h"
 #include "server/base/clock.h"
+#include "server/fates/fates.h"
 #include "server/passes/command_run.h"
 #include "server/passes/comparison.h"
 #include "server/passes/complaints.h"
@@ -180,6 +181,34 @@ static void count_verdicts(struct pass_counts *counts, const struct verdict_coun
                               before->results[i].outcome != OUTCOME_DIDNT_NEED;
 }
 
+/* SENT: nothing new. */
+static enum result_fate fate_of(const struct judged_result_row *before,
+                                const struct judged_result_row *after)
+{
+    if (after->outcome == OUTCOME_VALIDATE_ERROR && before->outcome != OUTCOME_VALIDATE_ERROR)
+        return FATE_VALIDATE_ERROR;
+    if (after->validate_state == before->validate_state)
+        return FATE_SENT;
+    if (after->validate_state == VALIDATE_VALID)
+        return FATE_VALID;
+    return after->validate_state == VALIDATE_INVALID ? FATE_INVALID : FATE_SENT;
+}
+
+static void add_fates(const struct validation *validation, const struct validation_rows *before,
+                      const struct validation_rows *after)
+{
+    for (size_t i = 0; i < after->result_count; i++) {
+        const struct fate_entry entry = {.hostid = after->results[i].hostid,
+                                         .appid = after->workunit.appid,
+                                         .app_version_id = after->results[i].app_version_id,
+                                         .batch = after->workunit.batch,
+                                         .fate = fate_of(&before->results[i], &after->results[i])};
+
+        if (entry.fate != FATE_SENT)
+            fates_add(validation->owner->fates, validation->settings->now, &entry, 1);
+    }
+}
+
 /* STATUS_DB_RETRY: something has changed since it was read. */
 static enum status try_to_write(struct validation *validation)
 {
@@ -208,8 +237,10 @@ static enum status try_to_write(struct validation *validation)
     status = db_validation_save(db, validation->arena, &before, &after);
     if (status == STATUS_OK)
         status = db_commit(db);
-    if (status == STATUS_OK)
+    if (status == STATUS_OK) {
         count_verdicts(validation->counts, &verdicts, &before, &after);
+        add_fates(validation, &before, &after);
+    }
     pass_progress(validation->owner, "results validated",
                   validation->counts->valid + validation->counts->invalid);
     return status;

@@ -14,6 +14,7 @@
 #include "server/join/join_limits.h"
 #include "server/pool/fill.h"
 #include "server/pool/pool.h"
+#include "server/process/fates_keeper.h"
 #include "server/process/health.h"
 #include "server/process/load_meter.h"
 #include "server/process/receive.h"
@@ -42,6 +43,7 @@ struct server {
     _Atomic uint64_t database_away_ns; /* since when; 0: it is there */
     struct stream_ledger *ledger;
     struct fates *fates;
+    struct fates_keeper *fates_keeper;
     struct recording recording;
     struct files_health files;
     struct join_limits *join_limits;
@@ -77,6 +79,11 @@ struct recording *server_recording(struct server *server)
 struct fates *server_fates(struct server *server)
 {
     return server->fates;
+}
+
+struct fates_keeper *server_fates_keeper(struct server *server)
+{
+    return server->fates_keeper;
 }
 
 struct stream_ledger *server_ledger(struct server *server)
@@ -164,6 +171,7 @@ void server_write_waiting(struct server *server, struct buffer *ret_page)
     metric_gauge(ret_page, "start_time_seconds", "when the process began, as seconds since 1970",
                  (double)server->began);
     health_write(server->health, (int64_t)time(NULL), ret_page);
+    fates_keeper_write(server->fates_keeper, ret_page);
     metric_gauge(ret_page, "database_away_seconds", "how long requests have found no database",
                  server_database_away_for(server, clock_ns()));
     if (server->receiver == NULL)
@@ -404,10 +412,11 @@ enum status server_create(const struct server_options *options, struct server **
     recording_init(&server->recording);
     server->ledger = stream_ledger_create();
     server->fates = fates_create();
+    server->fates_keeper = fates_keeper_create();
     server->health = health_create();
     server->status = status_keeper_create();
-    status = server->ledger == NULL || server->fates == NULL || server->health == NULL ||
-                     server->status == NULL
+    status = server->ledger == NULL || server->fates == NULL || server->fates_keeper == NULL ||
+                     server->health == NULL || server->status == NULL
                  ? fail(failure, STATUS_NO_MEMORY, "no memory")
                  : load_config(server, failure);
     if (status == STATUS_OK)
@@ -435,6 +444,7 @@ void server_destroy(struct server *server)
     snapshot_release(&server->current);
     stream_ledger_destroy(server->ledger);
     fates_destroy(server->fates);
+    fates_keeper_destroy(server->fates_keeper);
     recording_clear(&server->recording);
     join_limits_destroy(server->join_limits);
     health_destroy(server->health);

@@ -19,6 +19,7 @@ struct join_limits;
 struct recording;
 struct stream_ledger;
 struct fates;
+struct fates_keeper;
 struct files_health;
 struct health;
 struct status_figures;
@@ -61,6 +62,8 @@ struct recording *server_recording(struct server *server);
 struct stream_ledger *server_ledger(struct server *server);
 /* What became of the results of this process's requests. */
 struct fates *server_fates(struct server *server);
+/* What became of those of all processes. */
+struct fates_keeper *server_fates_keeper(struct server *server);
 struct join_limits *server_join_limits(struct server *server);
 struct files_health *server_files(struct server *server);
 struct health *server_health(struct server *server);

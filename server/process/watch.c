@@ -18,6 +18,7 @@
 #include "server/check/project_check.h"
 #include "server/fates/fates.h"
 #include "server/process/duties.h"
+#include "server/process/fates_keeper.h"
 #include "server/process/health.h"
 #include "server/process/server.h"
 #include "server/process/status_gather.h"
@@ -61,7 +62,7 @@ struct stamp {
 static const uint64_t examine_ns = UINT64_C(10000000000), trouble_ns = UINT64_C(2000000000);
 static const uint64_t folder_ns = UINT64_C(60000000000), backlog_ns = UINT64_C(60000000000);
 
-static const uint64_t fates_ns = UINT64_C(10000000000);
+static const uint64_t fates_ns = UINT64_C(10000000000), fates_read_ns = UINT64_C(60000000000);
 
 enum watched {
     WATCHED_CONFIG,
@@ -99,7 +100,7 @@ struct watcher {
 
     struct db *db;
     struct config *db_config; /* that db was opened with */
-    uint64_t catalog_due_ns, duties_due_ns, fates_due_ns;
+    uint64_t catalog_due_ns, duties_due_ns, fates_due_ns, fates_read_due_ns;
     bool catalog_failed; /* and was logged */
 
     struct config *begun; /* what the process began with */
@@ -412,6 +413,22 @@ static void flush_fates(struct watcher *watcher)
     }
 }
 
+/* What becomes of results by all processes; where it cannot be had, what was read before is shown.
+ */
+static void read_fates(struct watcher *watcher, const struct catalog *catalog)
+{
+    if (watcher->db == NULL || catalog == NULL || clock_ns() < watcher->fates_read_due_ns)
+        return;
+    watcher->fates_read_due_ns = clock_ns() + fates_read_ns;
+    if (fates_keeper_read(server_fates_keeper(watcher->server), watcher->db, catalog,
+                          (int64_t)time(NULL)) != STATUS_OK) {
+        log_event(LOG_LEVEL_WARNING, "fates_not_read", text_from(db_error(watcher->db)));
+        close_database(watcher);
+        return;
+    }
+    (void)db_rollback(watcher->db);
+}
+
 /* --- what the server says of itself ------------------------------------------------------------
  */
 
@@ -503,11 +520,12 @@ static void check_all(struct watcher *watcher)
     recording_turn(server_recording(watcher->server), snapshot.config, (int64_t)time(NULL));
     check_triggers(watcher, snapshot.config);
     if (reload)
-        watcher->catalog_due_ns = 0;
+        watcher->catalog_due_ns = watcher->fates_read_due_ns = 0;
     refresh_catalog(watcher, snapshot.config);
     do_duties(watcher, &snapshot);
     read_backlog(watcher);
     flush_fates(watcher);
+    read_fates(watcher, snapshot.catalog);
     examine_database(watcher, snapshot.config);
     check_folder(watcher, snapshot.config);
     health_note_counters(server_health(watcher->server), (int64_t)time(NULL));

@@ -67,6 +67,12 @@ break_locked() {
 # Of connections that are opened from now on, but not the administrator's. It stands still.
 break_clock() { sql -e "SET GLOBAL init_connect = 'SET SESSION timestamp = UNIX_TIMESTAMP() + 259290'"; }
 break_future() { rows "SET sql_mode = ''; INSERT INTO host SET id = 99, userid = 1, rpc_time = UNIX_TIMESTAMP() + 259200"; }
+# As processes write them that were told so by hosts.
+break_failing_version() {
+    rows "INSERT INTO qm_fate SELECT UNIX_TIMESTAMP() DIV 3600, 1, id, 1, 0, 3, -186, 25 FROM app;
+        INSERT INTO qm_fate SELECT UNIX_TIMESTAMP() DIV 3600, 1, id, 1, 0, 2, 0, 5 FROM app"
+}
+break_failing_host() { rows "INSERT INTO qm_host_fate VALUES (7, 9, 9, UNIX_TIMESTAMP())"; }
 break_numbers() { rows "ALTER TABLE host AUTO_INCREMENT = 2147483647"; }
 break_small_packets() { sql -e "SET GLOBAL max_allowed_packet = 1048576"; }
 break_tiny_packets() { sql -e "SET GLOBAL max_allowed_packet = 65536"; }
@@ -163,7 +169,7 @@ mend() {
         ALTER USER qm@localhost IDENTIFIED BY 'word'; GRANT ALL ON $schema.* TO qm@localhost"
     for sleeper in "${sleepers[@]}"; do wait "$sleeper" 2>/dev/null; done
     sleepers=()
-    rows "RENAME TABLE IF EXISTS qm_duty_away TO qm_duty; ALTER TABLE host AUTO_INCREMENT = 1; DELETE FROM workunit; DELETE FROM result; DELETE FROM assignment; DELETE FROM host WHERE id = 99"
+    rows "RENAME TABLE IF EXISTS qm_duty_away TO qm_duty; ALTER TABLE host AUTO_INCREMENT = 1; DELETE FROM workunit; DELETE FROM result; DELETE FROM assignment; DELETE FROM host WHERE id = 99; DELETE FROM qm_fate; DELETE FROM qm_host_fate"
     rm -rf "$project/gui_urls.xml" "$project/terms_of_use.txt" "$project/templates/other_in.xml" \
         "$project/plan_class_spec.xml" "$project/stop_sched" "$project/stop_work"
     [ ! -d "$project/elsewhere" ] || mv "$project/elsewhere" "$project/upload"

@@ -98,6 +98,7 @@ transition "$deadline"
 claim "the deadline itself is looked at again" did jobs 1
 transition $((deadline + 1))
 claim "behind it the job goes on" did jobs 1 timed_out 1 made 1
+claim "the time-out is counted" test "$(rows "SELECT SUM(results) FROM qm_fate WHERE fate = 5")" = 1
 claim "it counts as no reply" test "$(column 'server_state, outcome, received_time' job_0)" = $'5\t4\t0'
 claim "the host may have fewer jobs a day" \
     test "$(rows "SELECT max_jobs_per_day FROM host_app_version")" = 8 # it began with 9, untried_quota

@@ -63,6 +63,7 @@ claim "credit goes by the declared size" test "$(rows "SELECT GROUP_CONCAT(ROUND
 claim "the average falls and rises" test "$(rows "SELECT ROUND(expavg_credit, 4) FROM user WHERE id = 1")" = 57.5858
 claim "the team shares in it" test "$(rows "SELECT ROUND(total_credit, 4) FROM team")" = 83.3333
 claim "each host has its own" test "$(rows "SELECT GROUP_CONCAT(ROUND(total_credit, 4) ORDER BY id) FROM host")" = "83.3333,83.3333,0.0000"
+claim "what became of the results is counted" test "$(rows "SELECT GROUP_CONCAT(fate, 'x', results ORDER BY fate) FROM (SELECT fate, SUM(results) AS results FROM qm_fate WHERE batch = 0 AND fate IN (7, 8) GROUP BY fate) AS sums")" = "$(rows "SELECT CONCAT_WS(',', CONCAT('7x', NULLIF(SUM(validate_state = 1), 0)), CONCAT('8x', NULLIF(SUM(validate_state = 2), 0))) FROM result")"
 claim "turnaround is averaged" test "$(rows "SELECT GROUP_CONCAT(ROUND(avg_turnaround) ORDER BY id) FROM host")" = "7200,2860,0"
 claim "hosts that were right may have more" test "$(rows "SELECT GROUP_CONCAT(max_jobs_per_day, ' ', consecutive_valid
     ORDER BY host_id) FROM host_app_version")" = "501 5,501 5,500 0"

@@ -89,6 +89,16 @@ static const struct option host_delete_options[] = {
 static const struct option list_options[] = {
     {"most", NULL, "N", "Lines at most (100)."},
 };
+static const struct option failures_options[] = {
+    {"hours", NULL, "N", "How far back, 192 at most; whole hours by the clock (24)."},
+    {"errors", NULL, NULL, "By exit status instead, most frequent first, with what it means."},
+    {"hosts", NULL, NULL,
+     "The hosts that failed most instead. A result counts half as much after every five days, "
+     "whatever "
+     "--hours says."},
+    {"batches", NULL, NULL, "By batch instead."},
+    {"most", NULL, "N", "With --hosts: lines at most (20)."},
+};
 static const struct option jobs_create_options[] = {
     {"app", "appname", "NAME", "The application. Needed."},
     {"in", "wu_template", "FILE", "Input template (templates/APP_in)."},
@@ -468,6 +478,13 @@ const struct subcommand subcommands[] = {
      "Counts results by application and state. held_back: made, but not to be sent yet (inactive), "
      "until BOINC's size_regulator releases them.",
      "qmctl queue --by-batch", OPTIONS(queue_options), .run = command_queue},
+    {"failures", "",
+     "Shows what became of results of late, by version: sent, returned as a success or with an "
+     "error, "
+     "timed out, found invalid. state is FAILS where more than a fifth of at least 20 results "
+     "failed, "
+     "or all of at least five. A result that is found invalid counts when that happens.",
+     "qmctl failures --hours 1 --errors", OPTIONS(failures_options), .run = command_failures},
     {"files", "", "Lists the sticky files that a host holds, or the hosts that hold a file.",
      "qmctl files --file genome_7", OPTIONS(files_options), .run = command_files},
     {"files init", "", "Makes the file database (files_db_name) and its tables.",

@@ -4,9 +4,12 @@
 #include "config/config.h"
 #include "db/admin.h"
 #include "db/db.h"
+#include "db/fate_rows.h"
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
 #include "server/check/project_check.h"
+#include "server/fates/fates.h"
+#include "server/fates/fates_summary.h"
 #include "server/passes/orphan_count.h"
 #include "server/project/project.h"
 #include "tools/qmctl/check/upload_check.h"
@@ -35,6 +38,8 @@ enum {
     HOSTS_ASKED = 100,     /* whether they can have the waiting jobs */
     CLASSES_JUDGED = 50,
     JOBS_LOOKED_AT = 1000,
+    HOST_FAILURES_THAT_TELL = 5,
+    HOSTS_LOOKED_AT = 1000, /* of those that failed most */
 };
 #define SHARE_THAT_FAILS 0.5 /* of replies that the project is down, or to come later */
 
@@ -403,6 +408,100 @@ static void look_at_numbers(struct session *session, struct lines *lines)
                             rows[i].next, rows[i].most));
 }
 
+/* --- what becomes of jobs --------------------------------------------------------------------- */
+
+static struct text version_words(struct session *session, const struct version_entry_row *versions,
+                                 size_t count, int64_t app_version_id)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct app_version_row *version = &versions[i].app_version;
+
+        if (version->id == app_version_id)
+            return text_print(session->arena, TEXT_FORMAT " %" PRId64 ".%02" PRId64 " " TEXT_FORMAT,
+                              TEXT_ARG(versions[i].app), version->version_num / 100,
+                              version->version_num % 100, TEXT_ARG(versions[i].platform));
+    }
+    return app_version_id < 0 ? TEXT("volunteers' own versions") : TEXT("a version that is gone");
+}
+
+static struct text failing_words(struct session *session, const struct fates_summary *summary)
+{
+    const struct exit_status_facts *exit = exit_status_facts_of(summary->worst_exit);
+    struct text why = NO_TEXT;
+
+    if (summary->worst_exits > 0)
+        why = text_print(session->arena, ", mostly with exit status %" PRId64 " (%s)",
+                         summary->worst_exit, exit != NULL ? exit->words : "the application's own");
+    return text_print(session->arena,
+                      "%.0f %% of %" PRId64 " results failed in the last 24 hours" TEXT_FORMAT
+                      ": see qmctl failures",
+                      100 * fates_share(summary->ended, summary->failed), summary->ended,
+                      TEXT_ARG(why));
+}
+
+static enum status add_versions(struct session *session, struct lines *lines,
+                                const struct fate_version_row *rows, size_t count)
+{
+    struct version_entry_row *versions = NULL;
+    size_t version_count = 0;
+    int64_t ended = 0, failed = 0;
+    const struct fates_summary *all = fates_summarize(session->arena, rows, count, &count);
+    enum status status = db_admin_versions(session->db, session->arena, &versions, &version_count);
+
+    if (all == NULL || status != STATUS_OK)
+        return all == NULL ? STATUS_NO_MEMORY : status;
+    for (size_t i = 0; i < count; i++) {
+        ended += all[i].ended;
+        failed += all[i].failed;
+        if (fates_alarm(all[i].ended, all[i].failed))
+            add_line(lines, "results",
+                     version_words(session, versions, version_count, all[i].app_version_id), false,
+                     failing_words(session, &all[i]));
+    }
+    add_line(lines, "results", TEXT("-"), true,
+             ended == 0
+                 ? TEXT("none came back in the last 24 hours")
+                 : text_print(session->arena,
+                              "in the last 24 hours %" PRId64 " ended, %.1f %% of them failed",
+                              ended, 100 * fates_share(ended, failed)));
+    return STATUS_OK;
+}
+
+static enum status add_failing_hosts(struct session *session, struct lines *lines)
+{
+    struct fate_host_row *rows = NULL;
+    size_t count = 0, failing = 0;
+    enum status status =
+        db_fates_worst_hosts(session->db, session->arena, session->now, HOST_FAILURES_THAT_TELL,
+                             HOSTS_LOOKED_AT, &rows, &count);
+
+    for (size_t i = 0; status == STATUS_OK && i < count; i++)
+        failing += rows[i].failed >= rows[i].ended;
+    if (failing > 0)
+        add_state(lines, "results", TEXT("hosts"), "warning",
+                  text_print(session->arena,
+                             "all results of %zu of the hosts failed of late: see qmctl failures "
+                             "--hosts",
+                             failing));
+    return status;
+}
+
+static void look_at_results(struct session *session, struct lines *lines)
+{
+    struct fate_version_row *rows = NULL;
+    size_t count = 0;
+    enum status status =
+        db_fates_by_version(session->db, session->arena, session->now / 3600 - 23, &rows, &count);
+
+    if (status == STATUS_OK)
+        status = add_versions(session, lines, rows, count);
+    if (status == STATUS_OK)
+        status = add_failing_hosts(session, lines);
+    if (status != STATUS_OK)
+        add_line(lines, "results", TEXT("-"), false,
+                 text_copy(session->arena, text_from(db_explain(session->db, status))));
+}
+
 /* What can be read is shown, whatever is wrong. */
 static void look_at_database(struct session *session, struct lines *lines)
 {
@@ -415,6 +514,7 @@ static void look_at_database(struct session *session, struct lines *lines)
     look_at_backlog(session, lines);
     look_at_lost_jobs(session, lines);
     look_at_numbers(session, lines);
+    look_at_results(session, lines);
     look_at_clock(session, lines);
     look_at_hosts(session, lines);
     (void)db_rollback(session->db);

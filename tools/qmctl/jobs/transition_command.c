@@ -5,6 +5,7 @@
 #include "db/db.h"
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
+#include "server/fates/fates.h"
 #include "server/passes/orphan_count.h"
 #include "server/passes/round.h"
 #include "tools/qmctl/session/commands.h"
@@ -74,6 +75,7 @@ static enum exit_code loop(struct session *session, struct pass_settings *settin
     struct orphan_round orphans = {.folder = 0};
     struct pass_owner owner = session_owner(session);
 
+    owner.fates = fates_create();
     for (;;) {
         struct arena_mark mark = arena_mark(session->arena);
         struct pass_counts counts = {.jobs = 0};
@@ -137,7 +139,9 @@ enum exit_code command_transition(struct session *session)
     if (option_given(session, "loop"))
         return loop(session, &settings, seconds);
     owner = session_owner(session);
+    owner.fates = fates_create();
     status = pass_round(&owner, &settings, &memory, &counts);
+    fates_destroy(owner.fates);
     print_counts(session, &counts);
     if (fflush(stdout) == 0)
         ending_obey();

@@ -36,6 +36,7 @@ enum exit_code command_jobs_export(struct session *session);
 enum exit_code command_transition(struct session *session);
 enum exit_code command_purge(struct session *session);
 enum exit_code command_queue(struct session *session);
+enum exit_code command_failures(struct session *session);
 enum exit_code command_files(struct session *session);
 enum exit_code command_files_init(struct session *session);
 enum exit_code command_files_orders(struct session *session);

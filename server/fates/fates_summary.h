@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who fails: the rows of qm_fate summed up by version; pure. */
+#ifndef SERVER_FATES_FATES_SUMMARY_H
+#define SERVER_FATES_FATES_SUMMARY_H
+
+#include "db/rows.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct arena;
+
+struct fates_summary {
+    int64_t appid, app_version_id; /* of a version; see qm_fate */
+    int64_t sent, ended, failed; /* results; failed ones may have ended before the time looked at */
+    int64_t by_fate[16];         /* indexed by enum result_fate */
+    int64_t worst_exit, worst_exits; /* the exit status of most errors, and how many; 0: none */
+};
+
+/* By falling number of failures, then of results sent. The rows are in any order. NULL: no memory.
+ */
+struct fates_summary *fates_summarize(struct arena *arena, const struct fate_version_row *rows,
+                                      size_t count, size_t *ret_count);
+/* The part of ended results that failed, 0 to 1. */
+double fates_share(int64_t ended, int64_t failed);
+/* Whether an administrator should look: more than a fifth of at least 20 failed, or all of at least
+ * five. */
+bool fates_alarm(int64_t ended, int64_t failed);
+
+#endif

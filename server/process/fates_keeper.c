@@ -1,0 +1,225 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/process/fates_keeper.h"
+
+#include "db/db.h"
+#include "db/fate_rows.h"
+#include "server/base/arena.h"
+#include "server/base/buffer.h"
+#include "server/base/metric.h"
+#include "server/fates/fates.h"
+#include "server/fates/fates_summary.h"
+#include "server/project/catalog.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <pthread.h>
+#include <stdlib.h>
+
+#include "server/base/banned.h"
+
+enum {
+    HOUR_SECONDS = 3600,
+    DAY_HOURS = 24,
+    VERSIONS_MOST = 200,    /* that are kept, those that failed most */
+    HOSTS_LOOKED_AT = 1000, /* of those that failed most */
+    HOST_FAILED_LEAST = 5
+};
+#define READING_BYTES_MAX ((size_t)16 * 1024 * 1024)
+
+/* One reading; it is replaced by the next one as a whole. */
+struct fates_reading {
+    struct arena *arena;
+    struct version_fates *versions;
+    size_t version_count, versions_failing, hosts_failing;
+    int64_t by_fate[FATE_VALIDATE_ERROR + 1]; /* of the hour that runs and the one before */
+    int64_t at;
+};
+
+struct fates_keeper {
+    pthread_mutex_t lock;
+    struct fates_reading reading; /* its arena is NULL: there is none yet */
+};
+
+struct fates_keeper *fates_keeper_create(void)
+{
+    struct fates_keeper *keeper = calloc(1, sizeof(*keeper));
+
+    if (keeper != NULL && pthread_mutex_init(&keeper->lock, NULL) != 0) {
+        free(keeper);
+        return NULL;
+    }
+    return keeper;
+}
+
+void fates_keeper_destroy(struct fates_keeper *keeper)
+{
+    if (keeper == NULL)
+        return;
+    arena_destroy(keeper->reading.arena);
+    pthread_mutex_destroy(&keeper->lock);
+    free(keeper);
+}
+
+/* --- reading ---------------------------------------------------------------------------------- */
+
+static struct text platform_of(const struct catalog *catalog, int64_t id)
+{
+    for (size_t i = 0; i < catalog->rows.platform_count; i++)
+        if (catalog->rows.platforms[i].id == id)
+            return catalog->rows.platforms[i].name;
+    return TEXT("of an unknown platform");
+}
+
+static struct text version_words(struct arena *arena, const struct catalog *catalog,
+                                 const struct fates_summary *summary)
+{
+    const struct app_row *app = catalog_app(catalog, summary->appid);
+    const struct app_version_row *version = catalog_version(catalog, summary->app_version_id);
+    struct text name = app != NULL ? app->name : text_print(arena, "app %" PRId64, summary->appid);
+
+    if (version == NULL)
+        return text_print(arena, TEXT_FORMAT " %s", TEXT_ARG(name),
+                          summary->app_version_id < 0 ? "of the volunteer's own"
+                                                      : "of a version that is gone");
+    return text_print(arena,
+                      TEXT_FORMAT " %" PRId64 ".%02" PRId64 " " TEXT_FORMAT "%s" TEXT_FORMAT "%s",
+                      TEXT_ARG(name), version->version_num / 100, version->version_num % 100,
+                      TEXT_ARG(platform_of(catalog, version->platformid)),
+                      version->plan_class.length > 0 ? " (" : "", TEXT_ARG(version->plan_class),
+                      version->plan_class.length > 0 ? ")" : "");
+}
+
+static enum status read_versions(struct fates_reading *reading, struct db *db,
+                                 const struct catalog *catalog, int64_t hour)
+{
+    struct fate_version_row *rows = NULL;
+    const struct fates_summary *all;
+    size_t count = 0;
+    enum status status =
+        db_fates_by_version(db, reading->arena, hour - (DAY_HOURS - 1), &rows, &count);
+
+    if (status != STATUS_OK)
+        return status;
+    all = fates_summarize(reading->arena, rows, count, &count);
+    reading->versions = ARENA_ARRAY(reading->arena, VERSIONS_MOST, struct version_fates);
+    if (all == NULL || reading->versions == NULL)
+        return STATUS_NO_MEMORY;
+    for (size_t i = 0; i < count; i++) {
+        bool fails = fates_alarm(all[i].ended, all[i].failed);
+
+        reading->versions_failing += fails;
+        if (reading->version_count < VERSIONS_MOST)
+            reading->versions[reading->version_count++] =
+                (struct version_fates){.version = version_words(reading->arena, catalog, &all[i]),
+                                       .sent = all[i].sent,
+                                       .ended = all[i].ended,
+                                       .failed = all[i].failed,
+                                       .worst_exit = all[i].worst_exit,
+                                       .worst_exits = all[i].worst_exits,
+                                       .fails = fails};
+    }
+    return arena_overflowed(reading->arena) ? STATUS_NO_MEMORY : STATUS_OK;
+}
+
+static enum status read_hours(struct fates_reading *reading, struct db *db, int64_t hour)
+{
+    struct fate_hour_row *rows = NULL;
+    size_t count = 0;
+    enum status status = db_fates_by_hour(db, reading->arena, hour - 1, 0, &rows, &count);
+
+    for (size_t i = 0; status == STATUS_OK && i < count; i++)
+        if (fate_facts_of(rows[i].fate) != NULL)
+            reading->by_fate[rows[i].fate] += rows[i].results;
+    return status;
+}
+
+static enum status read_hosts(struct fates_reading *reading, struct db *db, int64_t now)
+{
+    struct fate_host_row *rows = NULL;
+    size_t count = 0;
+    enum status status = db_fates_worst_hosts(db, reading->arena, now, HOST_FAILED_LEAST,
+                                              HOSTS_LOOKED_AT, &rows, &count);
+
+    for (size_t i = 0; status == STATUS_OK && i < count; i++)
+        reading->hosts_failing += rows[i].failed >= rows[i].ended;
+    return status;
+}
+
+enum status fates_keeper_read(struct fates_keeper *keeper, struct db *db,
+                              const struct catalog *catalog, int64_t now)
+{
+    struct fates_reading reading = {.arena = arena_create(READING_BYTES_MAX), .at = now}, old;
+    int64_t hour = now / HOUR_SECONDS;
+    enum status status =
+        reading.arena == NULL ? STATUS_NO_MEMORY : read_versions(&reading, db, catalog, hour);
+
+    if (status == STATUS_OK)
+        status = read_hours(&reading, db, hour);
+    if (status == STATUS_OK)
+        status = read_hosts(&reading, db, now);
+    if (status != STATUS_OK) {
+        arena_destroy(reading.arena);
+        return status;
+    }
+    pthread_mutex_lock(&keeper->lock);
+    old = keeper->reading;
+    keeper->reading = reading;
+    pthread_mutex_unlock(&keeper->lock);
+    arena_destroy(old.arena);
+    return STATUS_OK;
+}
+
+/* --- showing ---------------------------------------------------------------------------------- */
+
+static void write_reading(const struct fates_reading *reading, struct buffer *page)
+{
+    metric_head(page, "results", "gauge",
+                "results of the project by what became of them, in this hour and the one before");
+    for (int i = 1; i <= FATE_VALIDATE_ERROR; i++)
+        metric_value(page, "results", "fate", text_from(fate_facts_of(i)->word),
+                     (double)reading->by_fate[i]);
+    metric_head(page, "version_results", "gauge",
+                "results of a version that ended in the last day");
+    for (size_t i = 0; i < reading->version_count; i++)
+        metric_value(page, "version_results", "version", reading->versions[i].version,
+                     (double)reading->versions[i].ended);
+    metric_head(page, "version_failures", "gauge",
+                "results of a version that failed in the last day");
+    for (size_t i = 0; i < reading->version_count; i++)
+        metric_value(page, "version_failures", "version", reading->versions[i].version,
+                     (double)reading->versions[i].failed);
+    metric_gauge(page, "versions_failing",
+                 "versions of which more than a fifth of the results failed in the last day",
+                 (double)reading->versions_failing);
+    metric_gauge(page, "hosts_failing", "hosts of which all results failed of late, at least five",
+                 (double)reading->hosts_failing);
+}
+
+void fates_keeper_write(struct fates_keeper *keeper, struct buffer *ret_page)
+{
+    pthread_mutex_lock(&keeper->lock);
+    if (keeper->reading.arena != NULL)
+        write_reading(&keeper->reading, ret_page);
+    pthread_mutex_unlock(&keeper->lock);
+}
+
+bool fates_keeper_figures(struct fates_keeper *keeper, struct arena *arena,
+                          struct fates_figures *ret_figures)
+{
+    struct version_fates *versions;
+
+    *ret_figures = (struct fates_figures){0};
+    pthread_mutex_lock(&keeper->lock);
+    versions = ARENA_ARRAY(arena, keeper->reading.version_count, struct version_fates);
+    for (size_t i = 0; versions != NULL && i < keeper->reading.version_count; i++) {
+        versions[i] = keeper->reading.versions[i];
+        versions[i].version = text_copy(arena, versions[i].version);
+    }
+    *ret_figures = (struct fates_figures){.versions = versions,
+                                          .version_count = keeper->reading.version_count,
+                                          .versions_failing = keeper->reading.versions_failing,
+                                          .hosts_failing = keeper->reading.hosts_failing,
+                                          .read_at = keeper->reading.at};
+    pthread_mutex_unlock(&keeper->lock);
+    return versions != NULL && !arena_overflowed(arena);
+}

@@ -1,0 +1,98 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Who fails, from rows to words. */
+#include "server/fates/fates_summary.h"
+
+#include "server/base/arena.h"
+#include "server/fates/fates.h"
+#include "tests/support/test.h"
+
+#include <string.h>
+
+#include "server/base/banned.h"
+
+static void rows_are_summed_up_by_version(void **state)
+{
+    const struct fate_version_row rows[] = {
+        {.appid = 1, .app_version_id = 2, .fate = FATE_SUCCESS, .results = 10},
+        {.appid = 1, .app_version_id = 3, .fate = FATE_SUCCESS, .results = 5},
+        {.appid = 1,
+         .app_version_id = 2,
+         .fate = FATE_CLIENT_ERROR,
+         .exit_status = -186,
+         .results = 2},
+        {.appid = 1,
+         .app_version_id = 2,
+         .fate = FATE_CLIENT_ERROR,
+         .exit_status = 1,
+         .results = 7},
+        {.appid = 1, .app_version_id = 2, .fate = FATE_NO_REPLY, .results = 1},
+        {.appid = 1, .app_version_id = 2, .fate = FATE_INVALID, .results = 3},
+        {.appid = 1, .app_version_id = 2, .fate = FATE_SENT, .results = 40},
+        {.appid = 1, .app_version_id = 2, .fate = FATE_ABORTED, .results = 4},
+        {.appid = 1, .app_version_id = 2, .fate = 77, .results = 1000},
+        {.appid = 2, .app_version_id = 2, .fate = FATE_NO_REPLY, .results = 20},
+    };
+    struct arena *arena = arena_create(1 << 20);
+    size_t count = 0;
+    const struct fates_summary *all =
+        fates_summarize(arena, rows, sizeof(rows) / sizeof(rows[0]), &count);
+
+    (void)state;
+    assert_int_equal(count, 3);
+    assert_i64(all[0].appid, 2);
+    assert_i64(all[0].worst_exits, 0);
+    assert_i64(all[1].app_version_id, 2);
+    assert_i64(all[1].sent, 40);
+    assert_i64(all[1].ended, 20);
+    assert_i64(all[1].failed, 13);
+    assert_i64(all[1].worst_exit, 1);
+    assert_i64(all[1].worst_exits, 7);
+    assert_i64(all[1].by_fate[FATE_ABORTED], 4);
+    assert_i64(all[2].app_version_id, 3);
+    assert_i64(all[2].failed, 0);
+    assert_non_null(fates_summarize(arena, rows, 0, &count));
+    assert_int_equal(count, 0);
+    arena_destroy(arena);
+}
+
+static void an_alarm_needs_some_results(void **state)
+{
+    (void)state;
+    assert_false(fates_alarm(0, 0));
+    assert_false(fates_alarm(4, 4));
+    assert_true(fates_alarm(5, 5));
+    assert_false(fates_alarm(19, 18));
+    assert_true(fates_alarm(20, 5));
+    assert_false(fates_alarm(20, 4)); /* a fifth is not more than a fifth */
+    assert_true(fates_alarm(0, 5));   /* found invalid long after they ended */
+    assert_real(fates_share(10, 20), 1, 0);
+    assert_real(fates_share(0, 0), 0, 0);
+    assert_real(fates_share(8, 2), 0.25, 0);
+}
+
+static void exit_statuses_have_words(void **state)
+{
+    static const int64_t numbers[] = {
+#define EXIT(number, name, words) (number),
+#include "server/fates/exit_statuses.def"
+#undef EXIT
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+        assert_true(i == 0 || numbers[i] > numbers[i - 1]);
+        assert_true(strlen(exit_status_facts_of(numbers[i])->words) > 0);
+    }
+    assert_null(exit_status_facts_of(1));
+    assert_string_equal(exit_status_facts_of(203)->name, "EXIT_ABORTED_VIA_GUI");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_are_summed_up_by_version),
+        cmocka_unit_test(an_alarm_needs_some_results),
+        cmocka_unit_test(exit_statuses_have_words),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
