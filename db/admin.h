@@ -310,6 +310,10 @@ MUST_CHECK enum status db_admin_settings(struct db *db, struct arena *arena,
 /* Statements that a connection of a server may have prepared. */
 size_t db_statements_of_connection(void);
 
+/* Of jobs to be validated and finished ones to be assimilated. */
+MUST_CHECK enum status db_admin_oldest_waiting(struct db *db,
+                                               struct oldest_waiting_row *ret_oldest);
+
 /* Applications of whose newest workunits, as many as are looked at, some leave less time than
  * `below` (s) from sending to the deadline, and the shortest of them (s). */
 MUST_CHECK enum status db_admin_short_deadlines(struct db *db, struct arena *arena,

@@ -137,6 +137,11 @@ enum status db_backlog(struct db *db, int64_t now, int64_t most, struct backlog 
     return status;
 }
 
+enum status db_admin_oldest_waiting(struct db *db, struct oldest_waiting_row *ret_oldest)
+{
+    return DB_ONE(db, admin_oldest_waiting, NULL, ret_oldest, DB_NO_VALUES);
+}
+
 enum status db_admin_short_deadlines(struct db *db, struct arena *arena, size_t looked_at,
                                      int64_t below, struct short_deadline_row **ret_rows,
                                      size_t *ret_count)

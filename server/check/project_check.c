@@ -550,9 +550,9 @@ static void check_versions(struct check *check)
     report_lines(check, CHECK_ERROR, buffer_text(&faults));
     if (unread > 0)
         found(check, CHECK_WARNING,
-              "%zu files of versions were too large to verify their signatures (%d MB each, %d MB"
-              " together)",
-              unread, VERSION_FILE_MOST / 1000000, VERSION_FILES_MOST / 1000000);
+              COUNT_FORMAT
+              " of versions too large to verify the signature (%d MB each, %d MB together)",
+              COUNT_ARG(unread, "file"), VERSION_FILE_MOST / 1000000, VERSION_FILES_MOST / 1000000);
     catalog_release(catalog);
 }
 

@@ -82,10 +82,14 @@ static void limits_and_backlog_are_read(void **state)
     struct test_fixture *f = *state;
     struct connection_limits_row limits;
     struct backlog backlog;
+    struct oldest_waiting_row oldest;
 
+    assert_status(STATUS_OK, db_admin_oldest_waiting(f->db, &oldest));
+    assert_int_equal(oldest.validation, 0);
+    assert_int_equal(oldest.assimilation, 0);
     assert_status(STATUS_OK, db_admin_connection_limits(f->db, &limits));
     assert_true(limits.connections >= 10 && limits.statements >= 1000);
-    assert_in_range(db_statements_of_connection(), 100, 200);
+    assert_in_range(db_statements_of_connection(), 100, 400);
     test_sql(
         f->database,
         "INSERT INTO app SET id = 7, name = 'a'; INSERT INTO workunit SET id = 1, appid = 7, name"
@@ -98,6 +102,10 @@ static void limits_and_backlog_are_read(void **state)
     assert_int_equal(backlog.oldest_transition, 50);
     assert_int_equal(backlog.validations, 1);
     assert_int_equal(backlog.assimilations, 1);
+    test_sql(f->database, "UPDATE workunit SET mod_time = FROM_UNIXTIME(1000000000 + id)");
+    assert_status(STATUS_OK, db_admin_oldest_waiting(f->db, &oldest));
+    assert_int_equal(oldest.validation, 1000000001);
+    assert_int_equal(oldest.assimilation, 1000000003);
     test_sql(f->database, "UPDATE workunit SET transition_time = id, need_validate = 1,"
                           " assimilate_state = 1");
     assert_status(STATUS_OK, db_backlog(f->db, 200, 2, &backlog)); /* there are three */

@@ -134,6 +134,14 @@ break_no_transitions() {
     add_jobs 3
     rows "UPDATE workunit SET transition_time = UNIX_TIMESTAMP() - 7200 WHERE id = 2"
 }
+break_not_validated() {
+    add_jobs 2
+    rows "UPDATE workunit SET need_validate = 1, mod_time = NOW() - INTERVAL 2 HOUR"
+}
+break_not_assimilated() {
+    add_jobs 2
+    rows "UPDATE workunit SET assimilate_state = 1, mod_time = NOW() - INTERVAL 2 DAY"
+}
 break_lost_app() {
     add_jobs 3
     rows "UPDATE workunit SET appid = 99, need_validate = 1 WHERE id < 3"

@@ -30,9 +30,11 @@ enum {
     REPLIES_THAT_TELL = 10,   /* of fewer a share says little */
     FAILURES_THAT_TELL = 3,   /* where there was nothing else */
     TRANSITION_LATE_S = 3600, /* then nobody makes them */
-    FUTURE_S = 60,            /* clocks of several machines agree better than that */
-    POOL_LAG_LEAST_S = 10,    /* it is about one; beyond no_work_delay a host asks twice in vain */
-    CLOCK_AHEAD_S = 60,       /* clocks may differ by this */
+    VALIDATION_LATE_S = 3600,
+    ASSIMILATION_LATE_S = 86400, /* some projects do it once a day */
+    FUTURE_S = 60,               /* clocks of several machines agree better than that */
+    POOL_LAG_LEAST_S = 10, /* it is about one; beyond no_work_delay a host asks twice in vain */
+    CLOCK_AHEAD_S = 60,    /* clocks may differ by this */
     TIMES_LOOKED_AT = 1000,
     COUNTED_MOST = 100000, /* an entry more is counted, so that more is noticed */
     HOSTS_ASKED = 100,     /* whether they can have the waiting jobs */
@@ -315,11 +317,29 @@ static void look_at_hosts(struct session *session, struct lines *lines)
                      contact.since));
 }
 
+/* Jobs that a command fails for are put off for minutes, and nothing is written of that; so what
+ * tells is how long they wait. */
+static void add_waiting(struct lines *lines, const char *what, int64_t jobs, int64_t since,
+                        int64_t most, const char *advice)
+{
+    struct session *session = lines->table.session;
+    struct text count = counted_jobs(session, jobs);
+    int64_t late = since > 0 ? session->now - since : 0;
+
+    if (late < most)
+        add_line(lines, "waiting", text_from(what), true, count);
+    else
+        add_line(lines, "waiting", text_from(what), false,
+                 text_print(session->arena, TEXT_FORMAT ", one for %" PRId64 " minutes: %s",
+                            TEXT_ARG(count), late / 60, advice));
+}
+
 /* What others have to do: BOINC's daemons, or qmctl transition. */
 static void look_at_backlog(struct session *session, struct lines *lines)
 {
     struct backlog backlog;
     enum status status = db_backlog(session->db, session->now, COUNTED_MOST + 1, &backlog);
+    struct oldest_waiting_row oldest;
     int64_t late = 0;
     struct text transitions;
 
@@ -338,14 +358,16 @@ static void look_at_backlog(struct session *session, struct lines *lines)
                               TEXT_FORMAT ", one for %" PRId64
                                           " s: does a transitioner run (qmctl transition)?",
                               TEXT_ARG(transitions), late));
-    add_line(lines, "waiting", TEXT("validation"), true,
-             text_print(session->arena, TEXT_FORMAT "%s",
-                        TEXT_ARG(counted_jobs(session, backlog.validations)),
-                        backlog.validations == 0
-                            ? ""
-                            : ", for a validator, or qmctl transition with --validate or --trust"));
-    add_line(lines, "waiting", TEXT("assimilation"), true,
-             counted_jobs(session, backlog.assimilations));
+    if (db_admin_oldest_waiting(session->db, &oldest) != STATUS_OK)
+        return;
+    add_waiting(
+        lines, "validation", backlog.validations, oldest.validation, VALIDATION_LATE_S,
+        "does a validator run, or qmctl transition with --validate or --trust? Its log says "
+        "what failed");
+    add_waiting(lines, "assimilation", backlog.assimilations, oldest.assimilation,
+                ASSIMILATION_LATE_S,
+                "does an assimilator run, or qmctl transition with --assimilate COMMAND, or "
+                "--assimilate none? Its log says what failed");
 }
 
 /* Jobs that wait for something that is gone. */

@@ -22,14 +22,14 @@ struct version_name {
     struct text number;
 };
 
-struct look {
+struct failures_look {
     struct session *session;
     int64_t since; /* hour */
     struct version_entry_row *versions;
     size_t version_count;
 };
 
-static struct version_name name_of(const struct look *look, int64_t app_version_id)
+static struct version_name name_of(const struct failures_look *look, int64_t app_version_id)
 {
     struct version_name name = {.number = TEXT("?")};
 
@@ -50,7 +50,7 @@ static struct version_name name_of(const struct look *look, int64_t app_version_
     return name;
 }
 
-static struct text app_of(const struct look *look, int64_t appid)
+static struct text app_of(const struct failures_look *look, int64_t appid)
 {
     for (size_t i = 0; i < look->version_count; i++)
         if (look->versions[i].app_version.appid == appid)
@@ -58,7 +58,7 @@ static struct text app_of(const struct look *look, int64_t appid)
     return appid == 0 ? NO_TEXT : text_print(look->session->arena, "number %" PRId64, appid);
 }
 
-static void put_version(struct output_table *table, const struct look *look, int64_t appid,
+static void put_version(struct output_table *table, const struct failures_look *look, int64_t appid,
                         int64_t app_version_id)
 {
     struct version_name name = name_of(look, app_version_id);
@@ -69,7 +69,7 @@ static void put_version(struct output_table *table, const struct look *look, int
     table_text(table, name.plan_class);
 }
 
-static struct text exit_words(const struct look *look, int64_t status)
+static struct text exit_words(const struct failures_look *look, int64_t status)
 {
     const struct exit_status_facts *facts = exit_status_facts_of(status);
 
@@ -79,7 +79,7 @@ static struct text exit_words(const struct look *look, int64_t status)
                       facts->name[0] != '\0' ? ": " : "", facts->words);
 }
 
-static enum status read_versions(struct look *look, struct fate_version_row **ret_rows,
+static enum status read_versions(struct failures_look *look, struct fate_version_row **ret_rows,
                                  size_t *ret_count)
 {
     struct session *session = look->session;
@@ -89,7 +89,7 @@ static enum status read_versions(struct look *look, struct fate_version_row **re
         "qm_fate");
 }
 
-static enum status print_versions(struct look *look)
+static enum status print_versions(struct failures_look *look)
 {
     static const char *const titles[] = {"app",     "version",  "platform", "plan_class",
                                          "sent",    "success",  "error",    "no_reply",
@@ -132,7 +132,7 @@ static int compare_errors(const void *a, const void *b)
     return (one->results < other->results) - (one->results > other->results);
 }
 
-static enum status print_errors(struct look *look)
+static enum status print_errors(struct failures_look *look)
 {
     static const char *const titles[] = {"app",         "version", "platform", "plan_class",
                                          "exit_status", "results", "words"};
@@ -156,7 +156,7 @@ static enum status print_errors(struct look *look)
     return STATUS_OK;
 }
 
-static enum status print_hosts(struct look *look)
+static enum status print_hosts(struct failures_look *look)
 {
     static const char *const titles[] = {"host", "ended", "failed", "failed_%", "last", "state"};
     struct session *session = look->session;
@@ -188,7 +188,7 @@ static enum status print_hosts(struct look *look)
     return STATUS_OK;
 }
 
-static enum status print_batches(struct look *look)
+static enum status print_batches(struct failures_look *look)
 {
     static const char *const titles[] = {"batch",    "sent",    "success", "error",
                                          "no_reply", "invalid", "failed_%"};
@@ -227,7 +227,7 @@ static enum status print_batches(struct look *look)
 
 enum exit_code command_failures(struct session *session)
 {
-    struct look look = {.session = session};
+    struct failures_look look = {.session = session};
     int64_t hours = HOURS;
     enum status status = option_number(session, "hours", 1, FATES_DAYS * 24, &hours);
 
