@@ -167,7 +167,7 @@ enum status version_files_judge(const struct version_files *files, const struct 
         }
     }
     if (not_shown > 0)
-        buffer_print(faults, "the same of " COUNT_FORMAT " more\n",
+        buffer_print(faults, "the same faults in " COUNT_FORMAT " more\n",
                      COUNT_ARG(not_shown, "version"));
     *ret_unread = look.unread;
     return arena_overflowed(arena) || faults->overflowed ? STATUS_NO_MEMORY : STATUS_OK;
