@@ -85,6 +85,13 @@ fault statements 'nobody runs' db/statements.def '0,/^STATEMENT\(/s//STATEMENT(n
 passes circles
 fault circles 'in a circle: server/pool/had_before.c server/pool/pool_lock.c' server/pool/pool_lock.c 's/pthread_mutex_unlock/had_clear(\&pool->had);\n    &/'
 
+passes rooms
+fault rooms 'the picture of the rooms' ARCHITECTURE.md 's/^edf: base parse limits version$/edf: base parse limits/'
+
+passes pages
+fault pages 'characters' DECISIONS.md '3s/$/ and so on, and so on, and so on, and so on, and so on, and so on, and so on, and so on/'
+fault pages 'a paragraph of' DECISIONS.md '3s/^/1\n2\n3\n4\n5\n6\n7\n/'
+
 passes terminal
 fault terminal 'may print what a terminal obeys' tools/qmctl/hosts/queue_command.c 's/shown_line\(stdout, "host %"/printf("host %"/'
 fault terminal 'may print what a terminal obeys' tools/qmctl/session/confirm.c 's/shown_write\(stderr, words, .*\)/fputs(text, stderr)/'
