@@ -145,7 +145,7 @@ static void of_too_many_trickles_the_first_are_stored(void **state)
     assert_int_equal(counter_value(COUNTER_trickles_refused) - before, 4);
     assert_int_equal(request.visit.answer.message_count, 1);
     assert_true(text_contains(request.visit.answer.messages[0].text, TEXT("sent 5 messages")));
-    assert_true(text_contains(request.visit.answer.messages[0].text, TEXT("last 4 ")));
+    assert_true(text_contains(request.visit.answer.messages[0].text, TEXT("Lost: the last 4")));
 }
 
 static void trickles_are_stored_and_acknowledged(void **state)

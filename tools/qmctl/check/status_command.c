@@ -330,8 +330,8 @@ static void add_waiting(struct lines *lines, const char *what, int64_t jobs, int
         add_line(lines, "waiting", text_from(what), true, count);
     else
         add_line(lines, "waiting", text_from(what), false,
-                 text_print(session->arena, TEXT_FORMAT ", one for %" PRId64 " minutes: %s",
-                            TEXT_ARG(count), late / 60, advice));
+                 text_print(session->arena, TEXT_FORMAT ", one for " COUNT_FORMAT ": %s",
+                            TEXT_ARG(count), COUNT_ARG(late / 60, "minute"), advice));
 }
 
 /* What others have to do: BOINC's daemons, or qmctl transition. */
