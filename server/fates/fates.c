@@ -90,13 +90,14 @@ struct fates *fates_create(void)
     return fates;
 }
 
+/* The table goes first, and leaves the items linked as they are. */
 static void forget_sums(struct fates *fates)
 {
-    struct sum *sum, *next;
+    struct sum *sum = fates->sums, *next;
 
-    HASH_ITER(hh, fates->sums, sum, next)
-    {
-        HASH_DEL(fates->sums, sum);
+    HASH_CLEAR(hh, fates->sums);
+    for (; sum != NULL; sum = next) {
+        next = sum->hh.next;
         free(sum);
     }
     fates->sum_count = 0;
@@ -104,11 +105,11 @@ static void forget_sums(struct fates *fates)
 
 static void forget_hosts(struct fates *fates)
 {
-    struct host_sum *host, *next;
+    struct host_sum *host = fates->hosts, *next;
 
-    HASH_ITER(hh, fates->hosts, host, next)
-    {
-        HASH_DEL(fates->hosts, host);
+    HASH_CLEAR(hh, fates->hosts);
+    for (; host != NULL; host = next) {
+        next = host->hh.next;
         free(host);
     }
     fates->host_count = 0;
