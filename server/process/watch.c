@@ -414,19 +414,27 @@ static void flush_fates(struct watcher *watcher)
 }
 
 /* What becomes of results by all processes; where it cannot be had, what was read before is shown.
- */
-static void read_fates(struct watcher *watcher, const struct catalog *catalog)
+ * The catalog may have been read a moment ago. */
+static void read_fates(struct watcher *watcher)
 {
-    if (watcher->db == NULL || catalog == NULL || clock_ns() < watcher->fates_read_due_ns)
+    struct snapshot snapshot;
+    enum status status = STATUS_OK;
+
+    if (watcher->db == NULL || clock_ns() < watcher->fates_read_due_ns)
         return;
-    watcher->fates_read_due_ns = clock_ns() + fates_read_ns;
-    if (fates_keeper_read(server_fates_keeper(watcher->server), watcher->db, catalog,
-                          (int64_t)time(NULL)) != STATUS_OK) {
-        log_event(LOG_LEVEL_WARNING, "fates_not_read", text_from(db_error(watcher->db)));
-        close_database(watcher);
+    server_snapshot(watcher->server, &snapshot);
+    if (snapshot.catalog != NULL) {
+        watcher->fates_read_due_ns = clock_ns() + fates_read_ns;
+        status = fates_keeper_read(server_fates_keeper(watcher->server), watcher->db,
+                                   snapshot.catalog, (int64_t)time(NULL));
+    }
+    snapshot_release(&snapshot);
+    if (status == STATUS_OK) {
+        (void)db_rollback(watcher->db);
         return;
     }
-    (void)db_rollback(watcher->db);
+    log_event(LOG_LEVEL_WARNING, "fates_not_read", text_from(db_error(watcher->db)));
+    close_database(watcher);
 }
 
 /* --- what the server says of itself ------------------------------------------------------------
@@ -525,7 +533,7 @@ static void check_all(struct watcher *watcher)
     do_duties(watcher, &snapshot);
     read_backlog(watcher);
     flush_fates(watcher);
-    read_fates(watcher, snapshot.catalog);
+    read_fates(watcher);
     examine_database(watcher, snapshot.config);
     check_folder(watcher, snapshot.config);
     health_note_counters(server_health(watcher->server), (int64_t)time(NULL));
