@@ -19,3 +19,5 @@ CREATE TABLE IF NOT EXISTS qm_host_fate (
     failed     DOUBLE NOT NULL,
     counted_at BIGINT NOT NULL
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_general_ci;
+-- Who deletes rows that are too old.
+INSERT IGNORE INTO qm_duty (name, due) VALUES ('old fates', 0);

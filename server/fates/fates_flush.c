@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From memory to the tables. Rows that are too old go a piece at a time, with a flush that begins
- * an hour. */
+/* From memory to the tables. Rows that are too old are deleted a piece at a time, by one process
+ * for all, once an hour: qm_host_fate has no index on the time, so finding them reads the whole
+ * table. */
 #include "db/db.h"
 #include "server/base/arena.h"
 #include "server/fates/fates.h"
@@ -8,8 +9,19 @@
 
 #include "server/base/banned.h"
 
-enum { HOUR_SECONDS = 3600, DAY_HOURS = 24 };
+enum { HOUR_SECONDS = 3600, DAY_HOURS = 24, PRUNE_SECONDS = HOUR_SECONDS };
 #define FLUSH_BYTES_MAX ((size_t)8 * 1024 * 1024)
+
+static enum status prune(struct db *db, int64_t hour)
+{
+    bool is_ours = false;
+    enum status status = db_duty_take(db, TEXT("old fates"), PRUNE_SECONDS, &is_ours);
+
+    return status == STATUS_OK && is_ours
+               ? db_fates_prune(db, hour - FATES_DAYS * DAY_HOURS,
+                                (hour - FATES_HOST_DAYS * DAY_HOURS) * HOUR_SECONDS)
+               : status;
+}
 
 static enum status write(struct db *db, struct arena *arena, const struct fates_sums *sums)
 {
@@ -18,8 +30,7 @@ static enum status write(struct db *db, struct arena *arena, const struct fates_
     if (status == STATUS_OK)
         status = db_fates_add_hosts(db, arena, sums->hosts, sums->host_count);
     if (status == STATUS_OK)
-        status = db_fates_prune(db, sums->hour - FATES_DAYS * DAY_HOURS,
-                                (sums->hour - FATES_HOST_DAYS * DAY_HOURS) * HOUR_SECONDS);
+        status = prune(db, sums->hour);
     return status == STATUS_OK ? db_commit(db) : status;
 }
 

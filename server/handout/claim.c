@@ -178,6 +178,7 @@ struct answer_job claim_describe(const struct job *job, const struct job_documen
         .resultid = job->resultid,
         .workunitid = workunit->id,
         .appid = job->app->id,
+        .app_version_id = job->option->app_version_id,
         .app = job->app,
         .version = job->option->version,
         .anonymous = job->option->anonymous,

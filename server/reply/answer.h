@@ -28,6 +28,7 @@ struct answer_message {
 /* A job in the reply, new or resent. */
 struct answer_job {
     int64_t resultid, workunitid, appid;
+    int64_t app_version_id;  /* as the result has it; below 0: of the anonymous platform */
     int64_t report_deadline; /* epoch, as the client is told */
     bool is_resent;
     bool is_checked;                     /* it has no fault (reply_job_fault) for this client */

@@ -155,7 +155,7 @@ static void fates_sent(const struct request *request)
         const struct answer_job *job = &visit->answer.jobs[i];
         struct fate_entry entry = {.hostid = visit->host.id,
                                    .appid = job->appid,
-                                   .app_version_id = job->version != NULL ? job->version->id : 0,
+                                   .app_version_id = job->app_version_id,
                                    .batch = job->workunit->batch,
                                    .fate = FATE_SENT};
 

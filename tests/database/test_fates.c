@@ -39,6 +39,7 @@ static int begin(void **state)
 {
     (void)state;
     test_database_clear(database);
+    test_sql(database, "INSERT INTO qm_duty SET name = 'old fates', due = 0");
     serving_add_hosts(database, 2);
     fates = serving.fates = fates_create();
     return fates == NULL;
@@ -59,6 +60,13 @@ static void add(int64_t now, struct fate_entry entry)
 static void flush(void)
 {
     assert_status(STATUS_OK, fates_flush(fates, serving.db));
+}
+
+/* An hour goes by. */
+static void flush_an_hour_later(void)
+{
+    test_sql(database, "UPDATE qm_duty SET due = 0");
+    flush();
 }
 
 static int64_t counted(const char *where)
@@ -193,18 +201,23 @@ static void older_results_of_a_host_count_less(void **state)
 
 static void old_rows_go(void **state)
 {
+    const struct fate_entry sent = {.appid = 1, .fate = FATE_SENT};
+
     (void)state;
     add(NOW, (struct fate_entry){.hostid = 1, .appid = 1, .fate = FATE_NO_REPLY});
-    flush();
-    add(NOW + FATES_DAYS * DAY, (struct fate_entry){.appid = 1, .fate = FATE_SENT});
-    flush();
+    flush_an_hour_later();
+    add(NOW + FATES_DAYS * DAY, sent);
+    flush_an_hour_later();
     assert_i64(counted("fate = 5"), 1);
-    add(NOW + FATES_DAYS * DAY + HOUR, (struct fate_entry){.appid = 1, .fate = FATE_SENT});
-    flush();
+    add(NOW + FATES_DAYS * DAY + HOUR, sent);
+    flush(); /* somebody looked within this hour */
+    assert_i64(counted("fate = 5"), 1);
+    add(NOW + FATES_DAYS * DAY + HOUR, sent);
+    flush_an_hour_later();
     assert_i64(counted("fate = 5"), 0);
     assert_i64(test_sql_integer(database, "SELECT COUNT(*) FROM qm_host_fate"), 1);
-    add(NOW + FATES_HOST_DAYS * DAY + HOUR, (struct fate_entry){.appid = 1, .fate = FATE_SENT});
-    flush();
+    add(NOW + FATES_HOST_DAYS * DAY + HOUR, sent);
+    flush_an_hour_later();
     assert_i64(test_sql_integer(database, "SELECT COUNT(*) FROM qm_host_fate"), 0);
 }
 

@@ -260,6 +260,7 @@ static void own_versions_have_numbers_of_their_own(void **state)
                    "</app_versions>\n" NO_OTHERS);
     assert_int_equal(answer->job_count, 1);
     assert_i64(test_sql_integer(database, "SELECT app_version_id FROM result"), -2);
+    assert_i64(answer->jobs[0].app_version_id, -2); /* as a report of it will say */
     assert_i64(test_sql_integer(database, "SELECT app_version_id FROM host_app_version"), 1000002);
     stop_server(server);
 }
