@@ -26,6 +26,7 @@ enum result_fate {
 #include "server/fates/fates.def"
 #undef FATE
 };
+enum { FATE_NUMBERS = FATE_VALIDATE_ERROR + 1 };
 /* NULL: there is no such fate. */
 struct fate_facts {
     enum result_fate fate;

@@ -2,12 +2,13 @@
 #include "server/fates/fates_summary.h"
 
 #include "server/base/arena.h"
-#include "server/fates/fates.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 
 #include "server/base/banned.h"
 
+enum { HOUR_SECONDS = 3600 };
 enum { TELLS = 20, TELLS_IF_ALL = 5 /* results: of fewer a share says little */ };
 #define SHARE_ALARMS 0.2
 
@@ -87,4 +88,37 @@ bool fates_alarm(int64_t ended, int64_t failed)
     if (ended < TELLS_IF_ALL && failed < TELLS_IF_ALL)
         return false;
     return failed >= ended || (ended >= TELLS && fates_share(ended, failed) > SHARE_ALARMS);
+}
+
+int64_t fates_since(int64_t now, int64_t hours)
+{
+    return now / HOUR_SECONDS - (hours - 1);
+}
+
+struct text fates_version_words(struct arena *arena, const struct fates_summary *summary,
+                                struct text app, const struct app_version_row *version,
+                                struct text platform)
+{
+    bool has_class = version != NULL && version->plan_class.length > 0;
+    struct text name =
+        app.length > 0 ? app : text_print(arena, "application %" PRId64, summary->appid);
+
+    if (version == NULL)
+        return text_print(arena, TEXT_FORMAT ", %s", TEXT_ARG(name),
+                          summary->app_version_id < 0 ? "volunteers' own versions"
+                                                      : "a version that is gone");
+    return text_print(
+        arena, TEXT_FORMAT " %" PRId64 ".%02" PRId64 " " TEXT_FORMAT "%s" TEXT_FORMAT "%s",
+        TEXT_ARG(name), version->version_num / 100, version->version_num % 100, TEXT_ARG(platform),
+        has_class ? " (" : "", TEXT_ARG(version->plan_class), has_class ? ")" : "");
+}
+
+struct text fates_exit_words(struct arena *arena, int64_t exit_status)
+{
+    const struct exit_status_facts *facts = exit_status_facts_of(exit_status);
+
+    if (facts == NULL)
+        return TEXT("the application's own exit status");
+    return text_print(arena, "%s%s%s", facts->name, facts->name[0] != '\0' ? ": " : "",
+                      facts->words);
 }

@@ -18,7 +18,6 @@
 #include "server/base/banned.h"
 
 enum {
-    HOUR_SECONDS = 3600,
     DAY_HOURS = 24,
     VERSIONS_MOST = 200,    /* that are kept, those that failed most */
     HOSTS_LOOKED_AT = 1000, /* of those that failed most */
@@ -31,7 +30,7 @@ struct fates_reading {
     struct arena *arena;
     struct version_fates *versions;
     size_t version_count, versions_failing, hosts_failing;
-    int64_t by_fate[FATE_VALIDATE_ERROR + 1]; /* of the hour that runs and the one before */
+    int64_t by_fate[FATE_NUMBERS]; /* of the hour that runs and the one before */
     int64_t at;
 };
 
@@ -75,28 +74,20 @@ static struct text version_words(struct arena *arena, const struct catalog *cata
 {
     const struct app_row *app = catalog_app(catalog, summary->appid);
     const struct app_version_row *version = catalog_version(catalog, summary->app_version_id);
-    struct text name = app != NULL ? app->name : text_print(arena, "app %" PRId64, summary->appid);
 
-    if (version == NULL)
-        return text_print(arena, TEXT_FORMAT " %s", TEXT_ARG(name),
-                          summary->app_version_id < 0 ? "of the volunteer's own"
-                                                      : "of a version that is gone");
-    return text_print(arena,
-                      TEXT_FORMAT " %" PRId64 ".%02" PRId64 " " TEXT_FORMAT "%s" TEXT_FORMAT "%s",
-                      TEXT_ARG(name), version->version_num / 100, version->version_num % 100,
-                      TEXT_ARG(platform_of(catalog, version->platformid)),
-                      version->plan_class.length > 0 ? " (" : "", TEXT_ARG(version->plan_class),
-                      version->plan_class.length > 0 ? ")" : "");
+    return fates_version_words(arena, summary, app != NULL ? app->name : NO_TEXT, version,
+                               version != NULL ? platform_of(catalog, version->platformid)
+                                               : NO_TEXT);
 }
 
 static enum status read_versions(struct fates_reading *reading, struct db *db,
-                                 const struct catalog *catalog, int64_t hour)
+                                 const struct catalog *catalog)
 {
     struct fate_version_row *rows = NULL;
     const struct fates_summary *all;
     size_t count = 0;
     enum status status =
-        db_fates_by_version(db, reading->arena, hour - (DAY_HOURS - 1), &rows, &count);
+        db_fates_by_version(db, reading->arena, fates_since(reading->at, DAY_HOURS), &rows, &count);
 
     if (status != STATUS_OK)
         return status;
@@ -121,11 +112,12 @@ static enum status read_versions(struct fates_reading *reading, struct db *db,
     return arena_overflowed(reading->arena) ? STATUS_NO_MEMORY : STATUS_OK;
 }
 
-static enum status read_hours(struct fates_reading *reading, struct db *db, int64_t hour)
+static enum status read_hours(struct fates_reading *reading, struct db *db)
 {
     struct fate_hour_row *rows = NULL;
     size_t count = 0;
-    enum status status = db_fates_by_hour(db, reading->arena, hour - 1, 0, &rows, &count);
+    enum status status =
+        db_fates_by_hour(db, reading->arena, fates_since(reading->at, 2), 0, &rows, &count);
 
     for (size_t i = 0; status == STATUS_OK && i < count; i++)
         if (fate_facts_of(rows[i].fate) != NULL)
@@ -133,11 +125,11 @@ static enum status read_hours(struct fates_reading *reading, struct db *db, int6
     return status;
 }
 
-static enum status read_hosts(struct fates_reading *reading, struct db *db, int64_t now)
+static enum status read_hosts(struct fates_reading *reading, struct db *db)
 {
     struct fate_host_row *rows = NULL;
     size_t count = 0;
-    enum status status = db_fates_worst_hosts(db, reading->arena, now, HOST_FAILED_LEAST,
+    enum status status = db_fates_worst_hosts(db, reading->arena, reading->at, HOST_FAILED_LEAST,
                                               HOSTS_LOOKED_AT, &rows, &count);
 
     for (size_t i = 0; status == STATUS_OK && i < count; i++)
@@ -149,14 +141,13 @@ enum status fates_keeper_read(struct fates_keeper *keeper, struct db *db,
                               const struct catalog *catalog, int64_t now)
 {
     struct fates_reading reading = {.arena = arena_create(READING_BYTES_MAX), .at = now}, old;
-    int64_t hour = now / HOUR_SECONDS;
     enum status status =
-        reading.arena == NULL ? STATUS_NO_MEMORY : read_versions(&reading, db, catalog, hour);
+        reading.arena == NULL ? STATUS_NO_MEMORY : read_versions(&reading, db, catalog);
 
     if (status == STATUS_OK)
-        status = read_hours(&reading, db, hour);
+        status = read_hours(&reading, db);
     if (status == STATUS_OK)
-        status = read_hosts(&reading, db, now);
+        status = read_hosts(&reading, db);
     if (status != STATUS_OK) {
         arena_destroy(reading.arena);
         return status;
@@ -175,7 +166,7 @@ static void write_reading(const struct fates_reading *reading, struct buffer *pa
 {
     metric_head(page, "results", "gauge",
                 "results of the project by what became of them, in this hour and the one before");
-    for (int i = 1; i <= FATE_VALIDATE_ERROR; i++)
+    for (int i = 1; i < FATE_NUMBERS; i++)
         metric_value(page, "results", "fate", text_from(fate_facts_of(i)->word),
                      (double)reading->by_fate[i]);
     metric_head(page, "version_results", "gauge",

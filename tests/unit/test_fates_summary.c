@@ -70,6 +70,31 @@ static void an_alarm_needs_some_results(void **state)
     assert_real(fates_share(8, 2), 0.25, 0);
 }
 
+static void versions_and_hours_are_said(void **state)
+{
+    const struct fates_summary summary = {.appid = 4, .app_version_id = 9},
+                               own = {.app_version_id = -2};
+    struct app_version_row version = {.version_num = 103, .plan_class = TEXT("cuda")};
+    struct arena *arena = arena_create(1 << 16);
+
+    (void)state;
+    assert_text(
+        fates_version_words(arena, &summary, TEXT("demo"), &version, TEXT("windows_x86_64")),
+        "demo 1.03 windows_x86_64 (cuda)");
+    version.plan_class = NO_TEXT;
+    assert_text(fates_version_words(arena, &summary, TEXT("demo"), &version, TEXT("x")),
+                "demo 1.03 x");
+    assert_text(fates_version_words(arena, &summary, NO_TEXT, NULL, NO_TEXT),
+                "application 4, a version that is gone");
+    assert_text(fates_version_words(arena, &own, TEXT("demo"), NULL, NO_TEXT),
+                "demo, volunteers' own versions");
+    assert_text(fates_exit_words(arena, 1), "the application's own exit status");
+    assert_text(fates_exit_words(arena, 0), "an output file is missing or too large");
+    assert_i64(fates_since(7200, 1), 2);
+    assert_i64(fates_since(10799, 2), 1);
+    arena_destroy(arena);
+}
+
 static void exit_statuses_have_words(void **state)
 {
     static const int64_t numbers[] = {
@@ -92,6 +117,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_are_summed_up_by_version),
         cmocka_unit_test(an_alarm_needs_some_results),
+        cmocka_unit_test(versions_and_hours_are_said),
         cmocka_unit_test(exit_statuses_have_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

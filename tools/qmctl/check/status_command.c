@@ -40,6 +40,7 @@ enum {
     HOSTS_ASKED = 100,     /* whether they can have the waiting jobs */
     CLASSES_JUDGED = 50,
     JOBS_LOOKED_AT = 1000,
+    HOURS_OF_RESULTS = 24,
     HOST_FAILURES_THAT_TELL = 5,
     HOSTS_LOOKED_AT = 1000, /* of those that failed most */
 };
@@ -433,27 +434,23 @@ static void look_at_numbers(struct session *session, struct lines *lines)
 /* --- what becomes of jobs --------------------------------------------------------------------- */
 
 static struct text version_words(struct session *session, const struct version_entry_row *versions,
-                                 size_t count, int64_t app_version_id)
+                                 size_t count, const struct fates_summary *summary)
 {
-    for (size_t i = 0; i < count; i++) {
-        const struct app_version_row *version = &versions[i].app_version;
-
-        if (version->id == app_version_id)
-            return text_print(session->arena, TEXT_FORMAT " %" PRId64 ".%02" PRId64 " " TEXT_FORMAT,
-                              TEXT_ARG(versions[i].app), version->version_num / 100,
-                              version->version_num % 100, TEXT_ARG(versions[i].platform));
-    }
-    return app_version_id < 0 ? TEXT("volunteers' own versions") : TEXT("a version that is gone");
+    for (size_t i = 0; i < count; i++)
+        if (versions[i].app_version.id == summary->app_version_id)
+            return fates_version_words(session->arena, summary, versions[i].app,
+                                       &versions[i].app_version, versions[i].platform);
+    return fates_version_words(session->arena, summary, NO_TEXT, NULL, NO_TEXT);
 }
 
 static struct text failing_words(struct session *session, const struct fates_summary *summary)
 {
-    const struct exit_status_facts *exit = exit_status_facts_of(summary->worst_exit);
     struct text why = NO_TEXT;
 
     if (summary->worst_exits > 0)
-        why = text_print(session->arena, ", mostly with exit status %" PRId64 " (%s)",
-                         summary->worst_exit, exit != NULL ? exit->words : "the application's own");
+        why = text_print(session->arena, ", mostly with exit status %" PRId64 " (" TEXT_FORMAT ")",
+                         summary->worst_exit,
+                         TEXT_ARG(fates_exit_words(session->arena, summary->worst_exit)));
     return text_print(session->arena,
                       "%.0f %% of %" PRId64 " results failed in the last 24 hours" TEXT_FORMAT
                       ": see qmctl failures",
@@ -476,9 +473,8 @@ static enum status add_versions(struct session *session, struct lines *lines,
         ended += all[i].ended;
         failed += all[i].failed;
         if (fates_alarm(all[i].ended, all[i].failed))
-            add_line(lines, "results",
-                     version_words(session, versions, version_count, all[i].app_version_id), false,
-                     failing_words(session, &all[i]));
+            add_line(lines, "results", version_words(session, versions, version_count, &all[i]),
+                     false, failing_words(session, &all[i]));
     }
     add_line(lines, "results", TEXT("-"), true,
              ended == 0
@@ -512,8 +508,8 @@ static void look_at_results(struct session *session, struct lines *lines)
 {
     struct fate_version_row *rows = NULL;
     size_t count = 0;
-    enum status status =
-        db_fates_by_version(session->db, session->arena, session->now / 3600 - 23, &rows, &count);
+    enum status status = db_fates_by_version(
+        session->db, session->arena, fates_since(session->now, HOURS_OF_RESULTS), &rows, &count);
 
     if (status == STATUS_OK)
         status = add_versions(session, lines, rows, count);

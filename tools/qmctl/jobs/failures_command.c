@@ -14,7 +14,7 @@
 
 #include "server/base/banned.h"
 
-enum { HOUR_SECONDS = 3600, HOURS = 24, HOSTS = 20, HOST_FAILED_LEAST = 1 };
+enum { HOURS = 24, HOSTS = 20, HOST_FAILED_LEAST = 1 };
 
 /* What a version is called; empty texts: it is gone, or the volunteer's own. */
 struct version_name {
@@ -69,16 +69,6 @@ static void put_version(struct output_table *table, const struct failures_look *
     table_text(table, name.plan_class);
 }
 
-static struct text exit_words(const struct failures_look *look, int64_t status)
-{
-    const struct exit_status_facts *facts = exit_status_facts_of(status);
-
-    if (facts == NULL)
-        return TEXT("the application's own exit status");
-    return text_print(look->session->arena, "%s%s%s", facts->name,
-                      facts->name[0] != '\0' ? ": " : "", facts->words);
-}
-
 static enum status read_versions(struct failures_look *look, struct fate_version_row **ret_rows,
                                  size_t *ret_count)
 {
@@ -114,12 +104,13 @@ static enum status print_versions(struct failures_look *look)
         table_number(&table, all[i].by_fate[FATE_INVALID] + all[i].by_fate[FATE_VALIDATE_ERROR]);
         table_real(&table, 100 * fates_share(all[i].ended, all[i].failed), 1);
         table_text(&table, fates_alarm(all[i].ended, all[i].failed) ? TEXT("FAILS") : TEXT("ok"));
-        table_words(&table, all[i].worst_exits == 0
-                                ? NO_TEXT
-                                : text_print(look->session->arena,
-                                             "mostly exit status %" PRId64 ", " TEXT_FORMAT,
-                                             all[i].worst_exit,
-                                             TEXT_ARG(exit_words(look, all[i].worst_exit))));
+        table_words(
+            &table,
+            all[i].worst_exits == 0
+                ? NO_TEXT
+                : text_print(look->session->arena, "mostly exit status %" PRId64 ", " TEXT_FORMAT,
+                             all[i].worst_exit,
+                             TEXT_ARG(fates_exit_words(look->session->arena, all[i].worst_exit))));
     }
     table_print(&table);
     return STATUS_OK;
@@ -150,7 +141,7 @@ static enum status print_errors(struct failures_look *look)
         put_version(&table, look, rows[i].appid, rows[i].app_version_id);
         table_number(&table, rows[i].exit_status);
         table_number(&table, rows[i].results);
-        table_words(&table, exit_words(look, rows[i].exit_status));
+        table_words(&table, fates_exit_words(look->session->arena, rows[i].exit_status));
     }
     table_print(&table);
     return STATUS_OK;
@@ -201,12 +192,12 @@ static enum status print_batches(struct failures_look *look)
         "qm_fate");
 
     for (size_t i = 0, next; status == STATUS_OK && i < count; i = next) {
-        struct fate_version_row fates[16];
+        struct fate_version_row fates[FATE_NUMBERS];
         const struct fates_summary *sum;
         size_t fate_count = 0, sum_count;
 
         for (next = i; next < count && rows[next].batch == rows[i].batch; next++)
-            if (fate_count < 16)
+            if (fate_count < FATE_NUMBERS)
                 fates[fate_count++] = (struct fate_version_row){.fate = rows[next].fate,
                                                                 .results = rows[next].results};
         sum = fates_summarize(session->arena, fates, fate_count, &sum_count);
@@ -240,7 +231,7 @@ enum exit_code command_failures(struct session *session)
             "app_version");
     if (status != STATUS_OK)
         return session_failed(session);
-    look.since = (session->now - (hours - 1) * HOUR_SECONDS) / HOUR_SECONDS;
+    look.since = fates_since(session->now, hours);
     if (option_given(session, "errors"))
         status = print_errors(&look);
     else if (option_given(session, "hosts"))
