@@ -7,6 +7,7 @@
 
 #include "config/config.h"
 #include "server/base/log.h"
+#include "server/fates/fates.h"
 #include "server/pool/fill.h"
 #include "server/pool/pool.h"
 #include "tests/support/database.h"
@@ -124,6 +125,7 @@ int main(int argc, char **argv)
     log_set_level(LOG_LEVEL_WARNING);
     serving_add_hosts(database, 1);
     serving_open(&serving, database);
+    serving.fates = fates_create();
     for (int with_pool = 0; with_pool < 2; with_pool++)
         for (size_t i = 0; i < sizeof(shapes) / sizeof(shapes[0]); i++) {
             struct db_count count = {0};
@@ -137,6 +139,7 @@ int main(int argc, char **argv)
             printf("%s|%s|%llu|%llu\n", with_pool ? "job pool" : "plain CGI", shapes[i].name,
                    (unsigned long long)count.statements, (unsigned long long)count.round_trips);
         }
+    fates_destroy(serving.fates);
     serving_close(&serving);
     test_database_destroy(database);
     return EXIT_SUCCESS;
