@@ -359,7 +359,8 @@ static void name_that_is_taken_is_refused(void **state)
 }
 
 /* What becomes of the next COMMIT: the link has every call go here. */
-static enum { ANSWER_COMES, ANSWER_LOST, NOTHING_DONE } next_commit;
+enum commit_fate { ANSWER_COMES, ANSWER_LOST, NOTHING_DONE };
+static enum commit_fate next_commit;
 enum status __real_db_commit(struct db *db);
 enum status __wrap_db_commit(struct db *db);
 enum status __wrap_db_commit(struct db *db)
@@ -374,7 +375,7 @@ enum status __wrap_db_commit(struct db *db)
 static void a_lost_answer_to_commit_is_found_out(void **state)
 {
     static const struct {
-        int kind;
+        enum commit_fate kind;
         enum status wanted;
     } cases[] = {{ANSWER_LOST, STATUS_OK}, {NOTHING_DONE, STATUS_DB_GONE}};
     struct job_fixture *fixture = *state;
