@@ -433,6 +433,15 @@ MUST_CHECK enum status db_jobs_resend(struct db *db, const struct resent_job *jo
 MUST_CHECK enum status db_jobs_give_up(struct db *db, const struct host_job *jobs, size_t count,
                                        int64_t deadline);
 
+/* A later deadline of jobs that are under way; a job that is over by then, or has a later one,
+ * stays as it is. transition_time stays too: who looks then finds nothing overdue, and sets it. */
+struct extended_result {
+    int64_t id, workunitid;
+    int64_t deadline; /* as stored: grace included */
+};
+MUST_CHECK enum status db_results_extend(struct db *db, struct arena *arena,
+                                         const struct extended_result *results, size_t count);
+
 /* --- hand-out ----------------------------------------------------------------------------- */
 
 /* What a candidate query is narrowed by; rows that fail these can never be right for the host. */

@@ -141,6 +141,21 @@ done:
     return status;
 }
 
+enum status db_results_extend(struct db *db, struct arena *arena,
+                              const struct extended_result *results, size_t count)
+{
+    struct result_extend_values *values = ARENA_ARRAY(arena, count, struct result_extend_values);
+
+    if (values == NULL)
+        return STATUS_TOO_LARGE;
+    for (size_t i = 0; i < count; i++)
+        values[i] = (struct result_extend_values){.id = results[i].id,
+                                                  .workunitids = {&results[i].workunitid, 1},
+                                                  .report_deadline = results[i].deadline};
+    qsort(values, count, sizeof(values[0]), sorted_compare_ids);
+    return DB_RUN_BULK(db, result_extend, values, count, NULL);
+}
+
 enum status db_jobs_give_up(struct db *db, const struct host_job *jobs, size_t count,
                             int64_t deadline)
 {

@@ -3,7 +3,8 @@
  *
  * First, lost jobs are sent again. Jobs that are in progress by the database and not
  * listed by the client were lost on the way: they are sent again or given up (resend.c); listed
- * jobs that nobody needs any more are aborted (aborts.c). Then new jobs are selected (select.c). A
+ * jobs that nobody needs any more are aborted (aborts.c), and those that will be late but are under
+ * way get more time (extend.c). Then new jobs are selected (select.c). A
  * view collects all that the checks ask about the host (view.h). A source offers candidates, from
  * the job pool or by a query of the database (source.h); those of workunits that the user or the
  * host already had are not among them (already_had.c). The policies choose among them, and the
@@ -44,6 +45,12 @@ bool handout_add_jobs(struct request *request, const struct answer_job *jobs, si
 /* Has the client abort listed jobs that nobody needs any more. `names`: of all jobs that it lists,
  * sorted. */
 enum next abort_unneeded(struct request *request, const struct text *names);
+
+/* --- extend.c --------------------------------------------------------------------------------- */
+
+/* Of an answer whose delays are known: when the host should come again for the sake of the jobs
+ * that it has. */
+void extend_next_contact(struct request *request);
 
 /* --- assigned.c ------------------------------------------------------------------------------- */
 

@@ -77,6 +77,7 @@ enum {
 struct answer {
     enum answer_kind kind;
     double request_delay; /* s; 0: none asked for. See answer_delay */
+    double next_contact;  /* s, after which the client should come without a reason; 0: any time */
     struct answer_message messages[ANSWER_MESSAGES_MAX];
     size_t message_count;
     int64_t hostid;                 /* not 0: the client must change its id */

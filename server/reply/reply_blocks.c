@@ -127,14 +127,20 @@ double reply_delay(const struct reply *reply)
 
 static bool says_no_apps(const struct reply *reply, const struct answer_resource *resource);
 
+/* 0 stands for never. */
+static double sooner(double delay, double other)
+{
+    return delay > 0 && (other <= 0 || delay < other) ? delay : other;
+}
+
 double reply_next_rpc(const struct reply *reply)
 {
     double delay = reply->facts->config->next_rpc_delay;
 
+    delay = sooner(delay, reply->answer->next_contact);
     for (size_t i = 0; i < reply->answer->resource_count; i++)
-        if (says_no_apps(reply, &reply->answer->resources[i]) &&
-            !(delay > 0 && delay < UNSUPPORTED_RECHECK))
-            delay = UNSUPPORTED_RECHECK;
+        if (says_no_apps(reply, &reply->answer->resources[i]))
+            delay = sooner(delay, UNSUPPORTED_RECHECK);
     return delay;
 }
 

@@ -15,6 +15,7 @@
 #include "server/base/counters.h"
 #include "server/fates/fates.h"
 #include "server/files/host_files.h"
+#include "server/handout/handout.h"
 #include "server/parse/parse.h"
 #include "server/reply/reply.h"
 #include "server/request/availability_log.h"
@@ -247,6 +248,8 @@ void request_end(struct request *request, enum outcome outcome, struct buffer *r
         availability_log_keep(request);
     }
     delay_by_load(request); /* whoever was served comes back too */
+    if (outcome == OUTCOME_COMMITTED)
+        extend_next_contact(request);
     write_reply(request, ret_reply);
     if (ret_reply->overflowed) { /* half a reply would be worse: what is sent comes again */
         ret_reply->length = 0;

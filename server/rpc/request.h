@@ -62,6 +62,7 @@ struct transport {
  * authenticate  account, host row (locked), preferences in force
  * report      finished jobs
  * resend      jobs the host should have: lost ones again, aborts
+ * extend      more time for jobs that are late but under way
  * select      new jobs
  * messages    trickles and messages to the host
  * record      host, host_app_version, guard row; the commit follows
@@ -73,6 +74,7 @@ struct transport {
     STEP(authenticate, "finds account and host, and locks the host")          \
     STEP(report, "books the results that the host reports")                   \
     STEP(resend, "sends lost jobs again, aborts what nobody needs")           \
+    STEP(extend, "gives more time to jobs that are late but under way")       \
     STEP(select, "chooses new jobs and claims them")                          \
     STEP(messages, "takes and gives messages of jobs")                        \
     STEP(record, "writes the host and its statistics")
@@ -134,6 +136,10 @@ struct visit {
     struct memory_peak *memory_peaks; /* what memory_peaks.h has read */
     size_t memory_peak_count;
     bool memory_peaks_are_read;
+
+    /* extend */
+    double first_deadline; /* epoch: of the listed jobs, as the client has them, the first that
+                              lies ahead; INFINITY: none does */
 
     /* resend, select */
     size_t resent;

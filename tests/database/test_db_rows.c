@@ -647,6 +647,34 @@ static void a_job_that_is_over_is_neither_resent_nor_given_up(void **state)
     assert_status(STATUS_OK, db_commit(f->db));
 }
 
+/* What others did first stands: the job is over, or has a later deadline. */
+static void a_deadline_moves_only_to_a_later_time(void **state)
+{
+    struct test_fixture *f = *state;
+    const struct extended_result later[] = {{.id = 1002, .workunitid = 2, .deadline = NOW + 900},
+                                            {.id = 1001, .workunitid = 1, .deadline = NOW + 900}};
+
+    test_sql(f->database, "UPDATE result SET report_deadline = 1800000500, server_state = 4 WHERE"
+                          " id IN (1001, 1002);"
+                          "UPDATE workunit SET transition_time = 1800000500 WHERE id IN (1, 2)");
+    assert_status(STATUS_OK, db_results_extend(f->db, f->arena, later, 1));
+    test_sql(f->database, "UPDATE result SET server_state = 5, outcome = 4 WHERE id = 1001");
+    assert_status(STATUS_OK, db_results_extend(f->db, f->arena, later, 2));
+    assert_status(STATUS_OK, db_commit(f->db));
+    assert_i64(test_sql_integer(f->database, "SELECT report_deadline FROM result WHERE id = 1001"),
+               NOW + 500);
+    assert_i64(test_sql_integer(f->database, "SELECT report_deadline FROM result WHERE id = 1002"),
+               NOW + 900);
+    test_sql(f->database, "UPDATE result SET report_deadline = 1800001000 WHERE id = 1002");
+    assert_status(STATUS_OK, db_results_extend(f->db, f->arena, later, 1));
+    assert_status(STATUS_OK, db_commit(f->db));
+    assert_i64(test_sql_integer(f->database, "SELECT report_deadline FROM result WHERE id = 1002"),
+               NOW + 1000);
+    assert_i64(test_sql_integer(f->database, "SELECT MIN(transition_time) FROM workunit"
+                                             " WHERE id IN (1, 2)"),
+               NOW + 500);
+}
+
 static void a_job_given_up_is_looked_at_soon(void **state)
 {
     struct test_fixture *f = *state;
@@ -946,10 +974,11 @@ static void a_version_that_cannot_be_sent_is_none(void **state)
         CASE(jobs_in_progress_come_oldest_first),                                                  \
         CASE(jobs_are_found_by_name_for_their_host_only), CASE(a_resent_job_gets_its_new_times),   \
         CASE(a_job_that_is_over_is_neither_resent_nor_given_up),                                   \
-        CASE(a_job_given_up_is_looked_at_soon), CASE(a_detached_host_loses_its_jobs),              \
-        CASE(a_job_is_found_and_claimed), CASE(blobs_keep_every_byte),                             \
-        CASE(a_hostile_name_is_only_a_name), CASE(large_documents_come_whole),                     \
-        CASE(a_full_arena_is_an_answer), CASE(only_the_newest_version_is_current),                 \
+        CASE(a_deadline_moves_only_to_a_later_time), CASE(a_job_given_up_is_looked_at_soon),       \
+        CASE(a_detached_host_loses_its_jobs), CASE(a_job_is_found_and_claimed),                    \
+        CASE(blobs_keep_every_byte), CASE(a_hostile_name_is_only_a_name),                          \
+        CASE(large_documents_come_whole), CASE(a_full_arena_is_an_answer),                         \
+        CASE(only_the_newest_version_is_current),                                                  \
         CASE(benchmarks_are_read_where_a_version_has_a_plan_class),                                \
         CASE(a_version_that_cannot_be_sent_is_none)
 

@@ -79,16 +79,16 @@ extern struct db_fake db_fake;
  * separated by spaces. */
 void db_fake_begin(const char *answered);
 /* Every call that a request may make on its walk. */
-#define DB_FAKE_WALK                                                               \
-    "rollback rollback_to_savepoint savepoint commit reopen host_token user_by_id" \
-    " user_by_authenticator user_lock host_lock host_lock_with_user catch_up"      \
-    " host_newest_by_cpid host_newest_alike host_insert host_guard host_save"      \
-    " host_say host_memory_peaks"                                                  \
-    " host_owners host_app_versions host_app_versions_save user_save_global_prefs" \
-    " user_save_cross_project_id messages_from_host_save messages_to_host_take"    \
-    " results_by_name reports_save host_detach_results results_in_progress"        \
-    " jobs_in_progress jobs_by_name jobs_resend jobs_give_up candidates jobs_lock" \
-    " workunits_had results_claim results_reject job_documents batch_owners"       \
+#define DB_FAKE_WALK                                                                              \
+    "rollback rollback_to_savepoint savepoint commit reopen host_token user_by_id"                \
+    " user_by_authenticator user_lock host_lock host_lock_with_user catch_up"                     \
+    " host_newest_by_cpid host_newest_alike host_insert host_guard host_save"                     \
+    " host_say host_memory_peaks"                                                                 \
+    " host_owners host_app_versions host_app_versions_save user_save_global_prefs"                \
+    " user_save_cross_project_id messages_from_host_save messages_to_host_take"                   \
+    " results_by_name reports_save host_detach_results results_in_progress"                       \
+    " jobs_in_progress jobs_by_name jobs_resend jobs_give_up results_extend candidates jobs_lock" \
+    " workunits_had results_claim results_reject job_documents batch_owners"                      \
     " assignments host_ask_ahead"
 /* How often a call was made, failed ones too. NULL: all calls. */
 int db_fake_calls(const char *name);

@@ -171,6 +171,15 @@ enum status db_jobs_resend(struct db *db, const struct resent_job *jobs, size_t 
     return CALL(0);
 }
 
+enum status db_results_extend(struct db *db, struct arena *in,
+                              const struct extended_result *results, size_t count)
+{
+    (void)in;
+    for (size_t i = 0; i < count; i++)
+        job_of(results[i].id)->result.report_deadline = results[i].deadline;
+    return CALL(count > 0 ? results[0].id : 0);
+}
+
 enum status db_jobs_give_up(struct db *db, const struct host_job *jobs, size_t count,
                             int64_t deadline)
 {

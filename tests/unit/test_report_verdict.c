@@ -267,7 +267,9 @@ static void quotas_follow_the_table(void **state)
         {1, 2, 100, OUTCOME_CLIENT_ERROR, 1},
         {1, 1, 100, OUTCOME_CLIENT_ERROR, 1},
         {50, 50, 100, OUTCOME_CLIENT_ERROR, 202}, /* aborted by the project */
-        {0, 0, 0, OUTCOME_CLIENT_ERROR, 1},       /* no quota: nothing to keep */
+        {50, 50, 100, OUTCOME_CLIENT_ERROR, 200}, /* not begun by its deadline */
+        {49, 50, 100, OUTCOME_CLIENT_ERROR, 201},
+        {0, 0, 0, OUTCOME_CLIENT_ERROR, 1}, /* no quota: nothing to keep */
         {0, 0, 0, OUTCOME_SUCCESS, 0},
         {7, 7, 0, OUTCOME_CLIENT_ERROR, 1},
     };

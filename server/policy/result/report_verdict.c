@@ -13,7 +13,7 @@
 #include "server/base/banned.h"
 
 /* Exit codes with a meaning to the server (protocol(7) 5.3). */
-enum { EXIT_NONE = -162, EXIT_ABORTED_BY_PROJECT = 202 };
+enum { EXIT_NONE = -162, EXIT_UNSTARTED_LATE = 200, EXIT_ABORTED_BY_PROJECT = 202 };
 
 /* 1000000 * appid + 2..6 (protocol(7) 5.4) */
 static const int64_t anonymous_factor = 1000000;
@@ -136,7 +136,8 @@ int64_t report_statistics_id(int64_t appid, int64_t app_version_id)
 
 bool report_is_failure(int64_t outcome, int64_t exit_status)
 {
-    return outcome != OUTCOME_SUCCESS && exit_status != EXIT_ABORTED_BY_PROJECT;
+    return outcome != OUTCOME_SUCCESS && exit_status != EXIT_ABORTED_BY_PROJECT &&
+           exit_status != EXIT_UNSTARTED_LATE;
 }
 
 int64_t report_quota_after(int64_t max_jobs_per_day, int64_t daily_result_quota, int64_t outcome,

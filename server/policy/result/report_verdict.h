@@ -82,7 +82,7 @@ int64_t report_statistics_id(int64_t appid, int64_t app_version_id);
 int64_t report_quota_after(int64_t max_jobs_per_day, int64_t daily_result_quota, int64_t outcome,
                            int64_t exit_status);
 /* Whether the job failed on the host: that ends the host's row of valid results of this version.
- * A job that the project aborted did not. */
+ * A job that the project aborted did not, nor one that was not begun by its deadline. */
 bool report_is_failure(int64_t outcome, int64_t exit_status);
 
 #endif
