@@ -23,7 +23,15 @@ MUST_CHECK enum status db_admin_app_add(struct db *db, struct text name, struct 
                                         int64_t now, int64_t *ret_id);
 MUST_CHECK enum status db_admin_app_find(struct db *db, struct arena *arena, struct text name,
                                          struct app_row *ret_app);
-MUST_CHECK enum status db_admin_app_deprecate(struct db *db, int64_t id, bool deprecated);
+/* What an administrator sets of applications; all of them, by name. */
+MUST_CHECK enum status db_admin_app_settings(struct db *db, struct arena *arena,
+                                             struct app_setting_row **ret_rows, size_t *ret_count);
+/* Locks the row until the end of the transaction. STATUS_NOT_FOUND: there is none. */
+MUST_CHECK enum status db_admin_app_settings_lock(struct db *db, struct arena *arena, int64_t id,
+                                                  struct app_setting_row *ret_row);
+/* Of a row that is locked. A column that the database lacks is passed over. DB_REFUSED: the value
+ * stands in the way of another row. */
+MUST_CHECK enum status db_admin_app_settings_save(struct db *db, const struct app_setting_row *row);
 
 struct new_version {
     int64_t appid, version_num, platformid;
@@ -39,8 +47,12 @@ MUST_CHECK enum status db_admin_version_commit(struct db *db, int64_t id);
  * class, number. */
 MUST_CHECK enum status db_admin_versions(struct db *db, struct arena *arena,
                                          struct version_entry_row **ret_rows, size_t *ret_count);
-/* STATUS_NOT_FOUND: there is no such version. */
-MUST_CHECK enum status db_admin_version_deprecate(struct db *db, int64_t id, bool deprecated);
+/* As for applications. */
+MUST_CHECK enum status db_admin_version_settings_lock(struct db *db, struct arena *arena,
+                                                      int64_t id,
+                                                      struct version_setting_row *ret_row);
+MUST_CHECK enum status db_admin_version_settings_save(struct db *db,
+                                                      const struct version_setting_row *row);
 /* After a change of the code-signing key. */
 MUST_CHECK enum status db_admin_version_save_document(struct db *db, int64_t id,
                                                       struct text xml_doc);

@@ -54,9 +54,21 @@ enum status db_admin_app_find(struct db *db, struct arena *arena, struct text na
     return DB_ONE(db, admin_app_find, arena, ret_app, .name = name);
 }
 
-enum status db_admin_app_deprecate(struct db *db, int64_t id, bool deprecated)
+enum status db_admin_app_settings(struct db *db, struct arena *arena,
+                                  struct app_setting_row **ret_rows, size_t *ret_count)
 {
-    return DB_RUN(db, admin_app_deprecate, NULL, .id = id, .deprecated = deprecated);
+    return DB_ALL(db, admin_app_settings, arena, ret_rows, ret_count, DB_NO_VALUES);
+}
+
+enum status db_admin_app_settings_lock(struct db *db, struct arena *arena, int64_t id,
+                                       struct app_setting_row *ret_row)
+{
+    return DB_ONE(db, admin_app_settings_lock, arena, ret_row, .id = id);
+}
+
+enum status db_admin_app_settings_save(struct db *db, const struct app_setting_row *row)
+{
+    return DB_RUN(db, admin_app_settings_save, NULL, .app_setting = row, .id = row->id);
 }
 
 enum status db_admin_version_add(struct db *db, const struct new_version *version, int64_t *ret_id)
@@ -75,13 +87,15 @@ enum status db_admin_versions(struct db *db, struct arena *arena,
     return DB_ALL(db, admin_versions, arena, ret_rows, ret_count, DB_NO_VALUES);
 }
 
-enum status db_admin_version_deprecate(struct db *db, int64_t id, bool deprecated)
+enum status db_admin_version_settings_lock(struct db *db, struct arena *arena, int64_t id,
+                                           struct version_setting_row *ret_row)
 {
-    uint64_t found = 0;
-    enum status status =
-        DB_RUN(db, admin_version_deprecate, &found, .id = id, .deprecated = deprecated);
+    return DB_ONE(db, admin_version_settings_lock, arena, ret_row, .id = id);
+}
 
-    return status == STATUS_OK && found == 0 ? STATUS_NOT_FOUND : status;
+enum status db_admin_version_settings_save(struct db *db, const struct version_setting_row *row)
+{
+    return DB_RUN(db, admin_version_settings_save, NULL, .version_setting = row, .id = row->id);
 }
 
 enum status db_admin_version_save_document(struct db *db, int64_t id, struct text xml_doc)

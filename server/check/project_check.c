@@ -13,12 +13,12 @@
 #include "server/check/master_url.h"
 #include "server/check/version_files.h"
 #include "server/policy/plan_class/plan_verdict.h"
-#include "server/policy/result/quorum.h"
 #include "server/project/blob.h"
 #include "server/project/catalog.h"
 #include "server/project/hierarchy.h"
 #include "server/project/keys.h"
 #include "server/project/project.h"
+#include "server/submit/catalog_settings.h"
 #include "server/submit/template_advice.h"
 #include "server/submit/template_input.h"
 #include "server/submit/template_output.h"
@@ -483,26 +483,9 @@ static void check_database(struct check *check)
     }
 }
 
-/* What an app's adaptive replication (policy(7) 4.4) needs of other numbers. */
-static void check_replication(struct check *check, const struct app_row *app)
-{
-    const struct config *config = check->config;
-
-    if (app->target_nresults < 0 || app->target_nresults >= QUORUM_RESULTS_MAX)
-        found(check, CHECK_WARNING,
-              "app " TEXT_FORMAT ": target_nresults is %" PRId64 "; at most %d results of a job are"
-              " compared",
-              TEXT_ARG(app->name), app->target_nresults, QUORUM_RESULTS_MAX - 1);
-    if (app->target_nresults > 1 && !config->one_result_per_host_per_wu &&
-        !config->one_result_per_user_per_wu)
-        found(check, CHECK_WARNING,
-              "app " TEXT_FORMAT ": target_nresults is %" PRId64 ", but without"
-              " one_result_per_user_per_wu a host may be compared with itself",
-              TEXT_ARG(app->name), app->target_nresults);
-}
-
 static void check_catalog(struct check *check)
 {
+    struct buffer advice = buffer_in(check->arena);
     struct catalog_rows rows;
 
     if (check->db == NULL)
@@ -518,7 +501,8 @@ static void check_catalog(struct check *check)
     if (rows.platform_count == 0)
         found(check, CHECK_ERROR, "there are no platforms (qmctl init adds them)");
     for (size_t i = 0; i < rows.app_count; i++)
-        check_replication(check, &rows.apps[i]);
+        app_advice(check->config, &rows.apps[i], &advice);
+    report_lines(check, CHECK_WARNING, buffer_text(&advice));
     for (size_t i = 0; i < rows.version_count; i++) {
         struct arena_mark mark = arena_mark(check->arena);
         const char *name = text_string(

@@ -18,9 +18,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
+#include <spawn.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 #include <uthash.h>
 
@@ -224,7 +227,7 @@ static enum status measure_gzip(const char *target, struct job_file *file, struc
     struct stat info;
     const char *path = text_string(arena, text_print(arena, "%s.gz", target));
     if (stat(path, &info) != 0)
-        return fail(failure, STATUS_NOT_FOUND, "%s: the template says <gzip/>, but it is not there",
+        return fail(failure, STATUS_NOT_FOUND, "%s: <gzip/> is asked for, but it is not there",
                     path);
     file->gzipped_bytes = info.st_size;
     return STATUS_OK;
@@ -329,4 +332,63 @@ enum status stage_program(struct stage *stage, const char *path, struct text nam
     if (status == STATUS_OK)
         *ret_file = file;
     return status;
+}
+
+/* gzip(1) with the file as its input and `to` as its output. */
+static enum status run_gzip(const char *source, int to, struct failure *failure)
+{
+    char program[] = "gzip", options[] = "-9nc";
+    char *const words[] = {program, options, NULL};
+    posix_spawn_file_actions_t actions;
+    int status = 0, error;
+    pid_t child;
+
+    if (posix_spawn_file_actions_init(&actions) != 0)
+        return fail(failure, STATUS_NO_MEMORY, "no memory");
+    error = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, source, O_RDONLY, 0);
+    if (error == 0)
+        error = posix_spawn_file_actions_adddup2(&actions, to, STDOUT_FILENO);
+    if (error == 0)
+        error = posix_spawnp(&child, words[0], &actions, NULL, words, environ);
+    (void)posix_spawn_file_actions_destroy(&actions);
+    if (error != 0)
+        return fail(failure, STATUS_IO, "gzip: %s", strerror(error));
+    while (waitpid(child, &status, 0) < 0)
+        if (errno != EINTR)
+            return fail(failure, STATUS_IO, "gzip: %s", strerror(errno));
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0
+               ? STATUS_OK
+               : fail(failure, STATUS_IO, "%s: gzip failed", source);
+}
+
+static enum status make_gzip(struct stage *stage, const char *source, const char *target,
+                             struct failure *failure)
+{
+    char name[] = "/tmp/qmctl-gzip-XXXXXX";
+    int to = mkostemp(name, O_CLOEXEC);
+    enum status status;
+
+    if (to < 0)
+        return fail_io(failure, name, "create");
+    status = run_gzip(source, to, failure);
+    (void)close(to);
+    if (status == STATUS_OK)
+        status = copy_file(stage, name, target, 0644, failure);
+    (void)unlink(name);
+    return status;
+}
+
+enum status stage_gzip(struct stage *stage, struct job_file *file, struct failure *failure)
+{
+    const char *target = text_string(
+        stage->arena, hierarchy_path(stage->arena, stage->config->download_dir, file->name, 0));
+    const char *zipped = text_string(stage->arena, text_print(stage->arena, "%s.gz", target));
+    enum status status = STATUS_OK;
+
+    lock_inputs(stage);
+    if (access(zipped, F_OK) != 0)
+        status = make_gzip(stage, target, zipped, failure);
+    else
+        count_on(zipped);
+    return status == STATUS_OK ? measure_gzip(target, file, stage->arena, failure) : status;
 }

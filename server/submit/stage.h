@@ -35,5 +35,8 @@ MUST_CHECK enum status stage_template(struct stage *stage, const char *path, con
 MUST_CHECK enum status stage_program(struct stage *stage, const char *path, struct text name,
                                      bool executable, struct job_file *ret_file,
                                      bool *ret_executable, struct failure *failure);
+/* Keeps NAME.gz beside such a file, made by gzip(1) unless it is there, and measures it. */
+MUST_CHECK enum status stage_gzip(struct stage *stage, struct job_file *file,
+                                  struct failure *failure);
 
 #endif

@@ -14,7 +14,13 @@
 
 #define VERSION_PARTS_MAX 999999 /* of each part of a.b */
 
-bool version_number_read(struct text text, int64_t *ret_number)
+static enum status not_a_version(struct text text, struct failure *failure)
+{
+    return fail(failure, STATUS_INVALID, "\"" TEXT_FORMAT "\" is not a version such as 1.03",
+                TEXT_ARG(text));
+}
+
+enum status version_number_read(struct text text, int64_t *ret_number, struct failure *failure)
 {
     struct text rest = text, minor = NO_TEXT;
     int64_t major_number, minor_number = 0;
@@ -22,16 +28,18 @@ bool version_number_read(struct text text, int64_t *ret_number)
     struct text major = text_split(&rest, '.');
     if (has_dot)
         minor = rest;
-    if (!text_to_i64(major, &major_number) || major_number < 0 || major_number > VERSION_PARTS_MAX)
-        return false;
-    if (!has_dot) {
-        *ret_number = major_number;
-        return major_number > 0;
-    }
-    if (!text_to_i64(minor, &minor_number) || minor_number < 0 || minor_number > 99)
-        return false;
-    *ret_number = 100 * major_number + minor_number;
-    return *ret_number > 0;
+    if (!text_to_i64(major, &major_number) || major_number < 0 ||
+        major_number > VERSION_PARTS_MAX || (!has_dot && major_number == 0))
+        return not_a_version(text, failure);
+    if (has_dot && (!text_to_i64(minor, &minor_number) || minor_number < 0 || minor_number > 99))
+        return not_a_version(text, failure);
+    *ret_number = has_dot ? 100 * major_number + minor_number : major_number;
+    if (minor.length == 1 && minor_number != 0)
+        return fail(failure, STATUS_INVALID,
+                    "version " TEXT_FORMAT " may mean %" PRId64 ".0%" PRId64 " or %" PRId64
+                    ".%" PRId64 "0: write which",
+                    TEXT_ARG(text), major_number, minor_number, major_number, minor_number);
+    return *ret_number > 0 ? STATUS_OK : not_a_version(text, failure);
 }
 
 static void write_signature(struct buffer *buffer, struct text signature)
@@ -41,14 +49,28 @@ static void write_signature(struct buffer *buffer, struct text signature)
                  TEXT_ARG(text_trim(signature)));
 }
 
+static void write_url(struct buffer *buffer, const struct version_document *version,
+                      const struct version_file *file, const char *element, const char *ending)
+{
+    buffer_print(buffer, "    <%s>", element);
+    hierarchy_write(buffer, version->config->download_url, file->file.name, 0);
+    buffer_print(buffer, "%s</%s>\n", ending, element);
+}
+
 static void write_file(struct buffer *buffer, const struct version_document *version,
                        const struct version_file *file)
 {
     buffer_add_string(buffer, "<file_info>\n");
     buffer_add_element(buffer, 4, "name", file->file.name);
-    buffer_add_string(buffer, "    <url>");
-    hierarchy_write(buffer, version->config->download_url, file->file.name, 0);
-    buffer_add_string(buffer, "</url>\n");
+    for (size_t i = 0; i < file->url_count; i++)
+        buffer_add_element(buffer, 4, "url", file->urls[i]);
+    if (file->url_count == 0)
+        write_url(buffer, version, file, "url", "");
+    if (file->file.gzipped_bytes > 0) {
+        write_url(buffer, version, file, "gzipped_url", ".gz");
+        buffer_print(buffer, "    <gzipped_nbytes>%" PRId64 "</gzipped_nbytes>\n",
+                     file->file.gzipped_bytes);
+    }
     if (file->is_executable || file->is_main)
         buffer_add_string(buffer, "    <executable/>\n");
     write_signature(buffer, file->signature);

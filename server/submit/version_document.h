@@ -10,6 +10,8 @@ struct version_file {
     struct text open_name; /* empty: none, and then it is found by its physical name */
     bool is_main, is_executable, copy_file;
     struct text signature;
+    const struct text *urls; /* where clients get it, instead of from the project */
+    size_t url_count;
 };
 
 struct version_document {
@@ -27,8 +29,10 @@ struct version_document {
 
 MUST_CHECK enum status version_document_write(const struct version_document *version,
                                               struct buffer *buffer, struct failure *failure);
-/* "1.03" is 103, and so is "103". */
-MUST_CHECK bool version_number_read(struct text text, int64_t *ret_number);
+/* "1.03" is 103, and so is "103". STATUS_INVALID: it is no version; or it is "1.3", which some take
+ * for 1.03 and others for 1.30: *ret_number is then 103, as BOINC's programs read it. */
+MUST_CHECK enum status version_number_read(struct text text, int64_t *ret_number,
+                                           struct failure *failure);
 
 /* What a document says of a file that clients download. */
 struct version_file_info {

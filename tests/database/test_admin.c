@@ -8,6 +8,7 @@
 #include "db/states.h"
 #include "server/base/arena.h"
 #include "server/base/file.h"
+#include "server/submit/catalog_settings.h"
 #include "server/submit/jobs.h"
 
 #include <stdlib.h>
@@ -49,9 +50,39 @@ static void app_by_name(void **state)
     assert_status(STATUS_DB_REFUSED,
                   db_admin_app_add(fixture->db, TEXT("demo"), TEXT("again"), NOW, &id));
     db_rollback(fixture->db);
-    assert_status(STATUS_OK, db_admin_app_deprecate(fixture->db, appid, true));
+}
+
+/* Every setting, at both ends of what it may be, reaches its column and comes back as it was typed;
+ * what is not set stays. */
+static void settings_reach_their_columns(void **state)
+{
+    struct test_fixture *fixture = *state;
+    struct app_setting_row row, again;
+
+    for (size_t i = 0; i < 2 * app_settings.count; i++) {
+        const struct catalog_setting *setting = &app_settings.items[i / 2];
+        bool is_name = setting->kind == SETTING_NAME;
+        double end = i % 2 == 0 ? setting->lowest : setting->highest;
+        struct text typed = setting->kind == SETTING_FLAG ? (end > 0 ? TEXT("yes") : TEXT("no"))
+                            : is_name                     ? TEXT("It's \xC3\xA4")
+                            : setting->kind == SETTING_VERSION && end > 0
+                                ? TEXT("7.20")
+                                : text_print(fixture->arena, "%.15g", end);
+
+        assert_status(STATUS_OK,
+                      db_admin_app_settings_lock(fixture->db, fixture->arena, appid, &row));
+        assert_status(STATUS_OK, catalog_setting_read(setting, typed, &row, NULL));
+        assert_status(STATUS_OK, db_admin_app_settings_save(fixture->db, &row));
+        assert_status(STATUS_OK,
+                      db_admin_app_settings_lock(fixture->db, fixture->arena, appid, &again));
+        assert_true(text_equal(catalog_setting_words(fixture->arena, setting, &again), typed));
+    }
     assert_status(STATUS_OK, db_commit(fixture->db));
-    assert_i64(count(fixture, "app WHERE deprecated = 1 AND weight = 1"), 1);
+    assert_i64(count(fixture, "app WHERE deprecated = 1 AND weight = 1e6 AND name = 'demo' AND"
+                              " target_nresults = 99 AND min_avg_pfc = 1e9 AND min_version = 720"),
+               1);
+    assert_status(STATUS_NOT_FOUND,
+                  db_admin_app_settings_lock(fixture->db, fixture->arena, appid + 1, &row));
 }
 
 static void platform_is_added_once(void **state)
@@ -70,6 +101,7 @@ static void platform_is_added_once(void **state)
 static void versions(void **state)
 {
     struct test_fixture *fixture = *state;
+    struct version_setting_row setting;
     struct version_entry_row *rows;
     struct new_version version = {.appid = appid,
                                   .version_num = 103,
@@ -83,11 +115,16 @@ static void versions(void **state)
     assert_status(STATUS_OK, db_admin_platform_find(fixture->db, TEXT("p"), &version.platformid));
     assert_status(STATUS_OK, db_admin_version_add(fixture->db, &version, &id));
     assert_status(STATUS_OK, db_admin_version_save_document(fixture->db, id, TEXT("<y/>")));
-    assert_status(STATUS_OK, db_admin_version_deprecate(fixture->db, id, true));
+    assert_status(STATUS_OK,
+                  db_admin_version_settings_lock(fixture->db, fixture->arena, id, &setting));
+    setting.deprecated = 1;
+    setting.max_core_version = 71600;
+    assert_status(STATUS_OK, db_admin_version_settings_save(fixture->db, &setting));
     assert_status(STATUS_OK, db_admin_versions(fixture->db, fixture->arena, &rows, &found));
     assert_int_equal(found, 1);
     assert_i64(rows[0].app_version.id, id);
     assert_i64(rows[0].app_version.deprecated, 1);
+    assert_i64(rows[0].app_version.max_core_version, 71600);
     assert_text(rows[0].app_version.plan_class, "mt");
     assert_text(rows[0].app_version.xml_doc, "<y/>");
     assert_text(rows[0].app, "demo");
@@ -627,6 +664,7 @@ int main(void)
 #define JOB_CASE(name) cmocka_unit_test_setup_teardown(name, job_setup, job_teardown)
     const struct CMUnitTest tests[] = {
         CASE(app_by_name),
+        CASE(settings_reach_their_columns),
         CASE(platform_is_added_once),
         CASE(versions),
         CASE(users),

@@ -290,7 +290,37 @@ expect 0 'application 1' in_project app add demo --friendly 'Demo'
 expect 1 '^qmctl: application demo: there is one already \(.*Duplicate' in_project app add demo
 expect 1 'no application "other"' in_project version add other 1.0 x86_64-pc-linux-gnu "$demo/app"
 expect 1 'no platform "vax"' in_project version add demo 1.0 vax "$demo/app"
-expect 1 'no such version' in_project version deprecate 999
+expect 1 '^qmctl: there is no version "999", nor any other \(qmctl version add\)$' in_project version deprecate 999
+expect 1 '^qmctl: there is no application "deno"; did you mean demo\?$' in_project app deprecate deno
+expect 1 'no platform "vax"; there are: ' in_project version add demo 1.0 vax "$demo/app"
+expect 1 'no platform "x86_64-pc-linux"; did you mean x86_64-pc-linux-gnu' in_project version add demo 1.0 x86_64-pc-linux "$demo/app"
+expect 2 '^qmctl: version 0.9 may mean 0.09 or 0.90: write which$' in_project version add demo 0.9 x86_64-pc-linux-gnu "$demo/app"
+# What is set of an application; other columns stay as they are.
+expect 2 'app set needs one of --beta, ' in_project app set demo
+expect 2 'target_nresults: "100" is not a whole number from 0 to 99' in_project app set demo --target_nresults 100
+expect 2 'only -1 means something' in_project app set demo --weight -0.5
+expect 0 'warning: app demo: target_nresults is 2, but without one_result_per_user_per_wu' in_project app set demo --target_nresults 2
+same "what of it was changed" "$(grep -c '^demo *target_nresults *0 *2$' "$dir/said")" 1
+expect 0 'servers use this within a second; .* within 60 s' in_project app set demo --user-friendly-name "It's a demo" --target_nresults 0
+same "the settings of the row" "$(sql -e "SELECT user_friendly_name, target_nresults, weight FROM $database.app" | tr '\t' '|')" "It's a demo|0|1"
+expect 0 'warning: no version in use is as new as min_version' in_project app set demo --min_version 1.05
+expect 0 '^\{"setting": "min_version", "value": "1.05", "usual": "0", "meaning": "' in_project app show demo --json
+expect 0 '^ *1 +demo +It.s a demo +no +min_version 1.05$' in_project app list
+expect 0 '^\{"app": "demo", "setting": "min_version", "was": "1.05", "is": "0"\}$' in_project app set demo --min_version 0 --json
+expect 0 '^trial is application [0-9]+$' in_project app add trial --beta yes --homogeneous_redundancy 1
+same "an application with settings" "$(sql -e "SELECT user_friendly_name, beta, homogeneous_redundancy FROM $database.app WHERE name = 'trial'" | tr '\t' ' ')" "trial 1 1"
+expect 2 'beta: "perhaps" is not yes or no' in_project app add wrong --beta perhaps
+same "none is added with a setting that is none" "$(sql -e "SELECT COUNT(*) FROM $database.app")" 2
+sql -e "DELETE FROM $database.app WHERE name = 'trial'; ALTER TABLE $database.app RENAME COLUMN locality_scheduling TO kept"
+expect 1 'locality_scheduling: the database has no column' in_project app set demo --locality_scheduling 1 --beta yes
+same "then nothing is changed" "$(sql -e "SELECT beta FROM $database.app")" 0
+sql -e "ALTER TABLE $database.app RENAME COLUMN kept TO locality_scheduling"
+expect 2 'reports the platform x86_64-pc-linux-gmu; did you mean x86_64-pc-linux-gnu\?' in_project platform add x86_64-pc-linux-gmu
+expect 2 'has a blank in it' in_project platform add 'x 86'
+expect 0 'warning: no known client reports the platform vax' in_project platform add vax --friendly VAX
+expect 1 'platform vax is there already' in_project platform add vax
+sql -e "DELETE FROM $database.platform WHERE name = 'sparc-sun-solaris'"
+expect 0 '"platform": "sparc-sun-solaris", "friendly_name": "Solaris on 32-bit SPARC"\}$' in_project platform add sparc-sun-solaris --json
 expect 0 '^\{"app": "demo", "deprecated": "yes"\}$' in_project app deprecate demo --json
 expect 0 '^demo is in use$' in_project app deprecate demo --undo
 expect 2 'not a version' in_project version add demo one x86_64-pc-linux-gnu "$demo/app"
@@ -298,6 +328,58 @@ expect 0 '^\{"id": 1, "app": "demo", "version": "1.00", "platform": "x86_64-pc-l
     in_project version add demo 1.00 x86_64-pc-linux-gnu "$demo/app" --json
 expect 0 '^\{"id": 1, "deprecated": "yes"\}$' in_project version deprecate 1 --json
 expect 0 '^version 1 is in use$' in_project version deprecate 1 --undo
+expect 0 '^demo 1.00 x86_64-pc-linux-gnu +min_core_version +0 +7.2.0$' in_project version set 1 --min-core-version 7.2
+expect 2 'above max_core_version: no client' in_project version set 1 --max_core_version 7.1.0
+expect 0 'warning: there is no plan class nowhere' in_project version set 1 --plan_class nowhere
+expect 0 '^ *1 +demo +1.00 +x86_64-pc-linux-gnu +nowhere +no +0 +min_core_version 7.2.0$' in_project version list
+expect 1 'there is no version "2"; there are: 1 \(demo 1.00 x86_64-pc-linux-gnu \(nowhere\)\)$' in_project version set 2 --beta no
+expect 0 '"setting": "plan_class", "was": "nowhere", "is": ""' in_project version set 1 --plan-class '' --min_core_version 0 --json
+# Folders as BOINC's update_versions reads them.
+tree=$dir/apps folder=$dir/apps/demo/1.07/x86_64-pc-linux-gnu__mt
+mkdir -p "$folder/lib" "$tree/demo/1.08/windows_x86_64" "$tree/demo/1.5/x86_64-pc-linux-gnu" "$tree/other/1.00/x86_64-pc-linux-gnu"
+cp "$demo/app" "$folder/main_107" && echo API_VERSION_8.2.0 >>"$folder/main_107" && echo help >"$folder/lib/helper_107" && echo data >"$folder/table_107"
+echo signed >"$tree/demo/1.08/windows_x86_64/app_108.exe"
+in_project sign "$tree/demo/1.08/windows_x86_64/app_108.exe" >"$tree/demo/1.08/windows_x86_64/app_108.exe.sig"
+echo one >"$tree/demo/1.5/x86_64-pc-linux-gnu/app_15"
+cat >"$folder/version.xml" <<'XML'
+<version>
+    <file><physical_name>main_107</physical_name><main_program/></file>
+    <file><physical_name>lib/helper_107</physical_name><logical_name>helper</logical_name><copy_file/></file>
+    <file><physical_name>table_107</physical_name><gzip/></file>
+    <needs_network/>
+    <beta/>
+</version>
+XML
+from_folders() { in_project version add --from "$tree" "$@"; }
+expect 1 'no folder APP/VERSION/PLATFORM in it that was asked for' from_folders nobody
+mv "$project/keys/code_sign_private" "$dir"
+expect 1 '^demo +1.07 .*FAILED .*code_sign_private.*, nor is there lib/helper_107.sig' from_folders demo
+same "what is signed needs no private key" "$(grep -c '^demo *1.08 *windows_x86_64 *added' "$dir/said")" 1
+same "1.5 is two versions" "$(grep -c '^demo *1.5 *x86_64-pc-linux-gnu *FAILED *version 1.5 may mean 1.05 or 1.50' "$dir/said")" 1
+same "files of the one that failed" "$(find "$project/download" -name '*_107*')" ""
+mv "$dir/code_sign_private" "$project/keys"
+rm -r "$tree/demo/1.5"
+expect 1 '^other .*FAILED *there is no application' from_folders
+same "what was added" "$(awk '/^demo/ { print $2, $NF }' "$dir/said")" "1.07 added
+1.08 already"
+expect 0 '"state": "there already", "words": ""\}$' from_folders demo --json
+mkdir "$tree/demo/1.7" && cp -r "$folder" "$tree/demo/1.7"
+expect 0 '^demo +1.7 +x86_64-pc-linux-gnu +mt +there already' from_folders demo 1.7
+rm -r "$tree/demo/1.7"
+document=$(sql -e "SELECT REPLACE(xml_doc, '\n', '') FROM $database.app_version WHERE version_num = 107")
+for part in '<gzipped_url>' '<needs_network/>' '<open_name>helper</open_name>        <copy_file/>' '<api_version>8.2.0</api_version>' '<name>helper_107</name>'; do
+    same "the document has $part" "$(grep -cF "$part" <<<"$document")" 1
+done
+same "a test version" "$(sql -e "SELECT beta, plan_class FROM $database.app_version WHERE version_num = 107" | tr '\t' ' ')" "1 mt"
+same "the table, packed" "$(zcat "$project/download/table_107.gz")" data
+echo changed >"$folder/table_107"
+mv "$tree/demo/1.07" "$tree/demo/1.09"
+expect 1 '1.09 .*FAILED .*table_107 is there with other content' from_folders demo 1.09
+echo other >"$tree/demo/1.08/windows_x86_64/app_108.exe" && mv "$tree/demo/1.08" "$tree/demo/1.10"
+mv "$tree/demo/1.10/windows_x86_64/app_108.exe" "$tree/demo/1.10/windows_x86_64/app_110.exe"
+mv "$tree/demo/1.10/windows_x86_64/app_108.exe.sig" "$tree/demo/1.10/windows_x86_64/app_110.exe.sig"
+expect 1 '1.10 .*FAILED .*app_110.exe.sig: .*clients would refuse the file' from_folders demo 1.10
+sql -e "DELETE FROM $database.app_version WHERE version_num > 100"
 expect 1 '^qmctl: version 1.00 of demo for x86_64-pc-linux-gnu: there is one already \(.*Duplicate' \
     in_project version add demo 1.00 x86_64-pc-linux-gnu "$demo/app"
 expect 1 '^qmctl: application x+: a text is too long for its column' in_project app add "$(printf 'x%.0s' {1..200})"

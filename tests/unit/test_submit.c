@@ -316,16 +316,30 @@ static void version_numbers(void **state)
     static const struct {
         const char *text;
         int64_t number; /* 0: refused */
-    } cases[] = {{"1.03", 103}, {"1.3", 103}, {"7.20", 720}, {"103", 103}, {"0.01", 1}, {"1.", 0},
-                 {"", 0},       {"1.100", 0}, {"-1", 0},     {"1.2.3", 0}, {"0", 0},    {"x", 0}};
+    } cases[] = {{"1.03", 103}, {"1.0", 100}, {"7.20", 720}, {"103", 103}, {"0.01", 1},
+                 {"1.", 0},     {"", 0},      {"1.100", 0},  {"-1", 0},    {"1.2.3", 0},
+                 {"0", 0},      {"0.0", 0},   {"x", 0}};
     (void)state;
     for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct failure failure = {.status = STATUS_OK};
         int64_t number = 0;
-        bool is_read = version_number_read(text_from(cases[i].text), &number);
-        assert_int_equal(is_read, cases[i].number != 0);
-        if (is_read)
+        enum status status = version_number_read(text_from(cases[i].text), &number, &failure);
+        assert_status(cases[i].number != 0 ? STATUS_OK : STATUS_INVALID, status);
+        if (status == STATUS_OK)
             assert_i64(number, cases[i].number);
+        else
+            assert_non_null(strstr(failure.text, "is not a version such as 1.03"));
     }
+}
+
+static void a_version_that_may_be_two_is_refused(void **state)
+{
+    struct failure failure = {.status = STATUS_OK};
+    int64_t number = 0;
+    (void)state;
+    assert_status(STATUS_INVALID, version_number_read(TEXT("0.9"), &number, &failure));
+    assert_string_equal(failure.text, "version 0.9 may mean 0.09 or 0.90: write which");
+    assert_i64(number, 9);
 }
 
 static struct text write_version(struct fixture *fixture, struct text private_key)
@@ -596,6 +610,7 @@ int main(void)
         CASE(a_copy_that_another_counts_on_stays),
         CASE(missing_and_unusable_files),
         CASE(version_numbers),
+        CASE(a_version_that_may_be_two_is_refused),
         CASE(version_document),
         CASE(resigned_document_differs_in_signatures_alone),
         CASE(a_document_without_signatures_is_not_signed_anew),

@@ -9,6 +9,7 @@
 #include "server/base/arena.h"
 #include "server/base/version.h"
 #include "server/base/xml.h"
+#include "server/submit/catalog_settings.h"
 #include "tools/qmctl/help.h"
 
 #include <stdio.h>
@@ -52,14 +53,36 @@ static const struct option adopt_options[] = {
      "Show what needs nothing, too (level ok), which --json and --tsv always do."},
     DB_ADMIN_OPTIONS("Who makes tables and indexes, where the user of config.xml may not."),
 };
-static const struct option app_add_options[] = {
-    {"friendly", "user_friendly_name", "NAME", "The name that volunteers see (as NAME)."},
-};
 static const struct option undo_options[] = {
     {"undo", NULL, NULL, "Take it back."},
 };
+#define SETTING_ALIAS_FLAG    NULL
+#define SETTING_ALIAS_INTEGER NULL
+#define SETTING_ALIAS_REAL    NULL
+#define SETTING_ALIAS_NAME    "friendly"
+#define SETTING_ALIAS_CLASS   NULL
+#define SETTING_ALIAS_VERSION NULL
+#define SETTING_ALIAS_CLIENT  NULL
+#define SETTING_OPTION(name, kind, lowest, highest, usual, help) \
+    {#name, SETTING_ALIAS_##kind, SETTING_VALUE_##kind, help},
+static const struct option app_set_options[] = {
+#define APP_SETTING SETTING_OPTION
+#include "server/submit/app_settings.def"
+#undef APP_SETTING
+};
+static const struct option version_set_options[] = {
+#define VERSION_SETTING SETTING_OPTION
+#include "server/submit/version_settings.def"
+};
+static const struct option platform_add_options[] = {
+    {"user_friendly_name", "friendly", "NAME",
+     "What people call it (of a name that clients are known to have, as qmctl init does)."},
+    {"force", NULL, NULL, "Add it though the name looks like a misspelt one."},
+};
 static const struct option version_add_options[] = {
-    {"plan-class", NULL, "CLASS", "Plan class (none)."},
+    {"from", NULL, "FOLDER", "Add the versions of the folders in it; see above."},
+    {"gzip", NULL, NULL,
+     "Keep FILE.gz beside each file, which clients that can download instead of FILE."},
     {"main", NULL, "FILE", "The main program among the files (the first)."},
     {"logical", NULL, "NAME=FILE", "Name by which the program opens a file; may be repeated."},
     {"copy", NULL, "FILE", "The program needs a copy of it, not a link; may be repeated."},
@@ -70,6 +93,8 @@ static const struct option version_add_options[] = {
     {"dont-throttle", NULL, NULL, "Clients do not slow it down."},
     {"needs-network", NULL, NULL, "It uses the network."},
     {"wrapper", NULL, NULL, "It is a wrapper around other programs."},
+#include "server/submit/version_settings.def"
+#undef VERSION_SETTING
 };
 static const struct option user_add_options[] = {
     {"name", NULL, "NAME", "The name that others see (the part of EMAIL before @)."},
@@ -386,19 +411,45 @@ const struct subcommand subcommands[] = {
     {"sign", "FILE", "Prints the signature of a file by the code-signing key.",
      "qmctl sign demo_1.0", .arguments_min = 1, .arguments_max = 1, .run = command_sign},
     {"app add", "NAME", "Adds an application.", "qmctl app add demo --friendly \"Demonstration\"",
-     OPTIONS(app_add_options), .arguments_min = 1, .arguments_max = 1, .run = command_app_add},
-    {"app list", "", "Lists the applications.", "qmctl app list --tsv", .run = command_app_list},
+     OPTIONS(app_set_options), .arguments_min = 1, .arguments_max = 1, .run = command_app_add},
+    {"app list", "",
+     "Lists the applications. settings: what is not as usual (qmctl app show explains each).",
+     "qmctl app list --tsv", .run = command_app_list},
+    {"app show", "NAME",
+     "Shows what can be set of an application, what it is set to, what is usual, and what it "
+     "means.",
+     "qmctl app show demo", .arguments_min = 1, .arguments_max = 1, .run = command_app_show},
+    {"app set", "NAME",
+     "Changes settings of an application. Running servers use them within a second, those with "
+     "another folder within catalog_refresh. What does not go with config.xml or the versions is a "
+     "warning.",
+     "qmctl app set demo --target_nresults 2 --beta no", OPTIONS(app_set_options),
+     .arguments_min = 1, .arguments_max = 1, .run = command_app_set},
     {"app deprecate", "NAME", "Sends no more jobs of an application.", "qmctl app deprecate demo",
      OPTIONS(undo_options), .arguments_min = 1, .arguments_max = 1, .run = command_app_deprecate},
     {"platform list", "", "Lists the platforms that versions may be for (qmctl init adds them).",
      "qmctl platform list", .run = command_platform_list},
+    {"platform add", "NAME",
+     "Adds a platform that versions may be for. The name is that by which clients call their "
+     "computer, letter by letter.",
+     "qmctl platform add riscv64-unknown-linux-gnu --friendly \"Linux on 64-bit RISC-V\"",
+     OPTIONS(platform_add_options), .arguments_min = 1, .arguments_max = 1,
+     .run = command_platform_add},
     {"version add", "APP VERSION PLATFORM FILE...",
-     "Adds a version of an application: its files go into the download folder and are signed.",
+     "Adds a version of an application: its files go into the download folder and are signed. With "
+     "--from FOLDER it adds each version of FOLDER/APP/VERSION/PLATFORM, or PLATFORM__PLANCLASS, "
+     "that is not there yet, as BOINC's update_versions does: version.xml says what the files are, "
+     "and FILE.sig is taken for the signature of FILE, for projects whose private key is kept "
+     "elsewhere. APP, VERSION and PLATFORM then choose among the folders.",
      "qmctl version add demo 1.00 x86_64-pc-linux-gnu ./demo data=table.bin",
-     OPTIONS(version_add_options), .arguments_min = 4, .arguments_max = -1,
-     .run = command_version_add},
-    {"version list", "[APP]", "Lists the versions.", "qmctl version list demo --json",
-     .arguments_max = 1, .run = command_version_list},
+     OPTIONS(version_add_options), .arguments_max = -1, .run = command_version_add},
+    {"version list", "[APP]", "Lists the versions. settings: what is not as usual.",
+     "qmctl version list demo --json", .arguments_max = 1, .run = command_version_list},
+    {"version set", "ID",
+     "Changes settings of a version (its number: qmctl version list), which running servers use as "
+     "those of app set.",
+     "qmctl version set 3 --min_core_version 7.16.0", OPTIONS(version_set_options),
+     .arguments_min = 1, .arguments_max = 1, .run = command_version_set},
     {"version deprecate", "ID", "Uses a version no more (its number: qmctl version list).",
      "qmctl version deprecate 3", OPTIONS(undo_options), .arguments_min = 1, .arguments_max = 1,
      .run = command_version_deprecate},

@@ -272,15 +272,6 @@ static void tell_jobs(struct session *session, struct jobs_count count, struct t
     (void)fflush(stdout); /* uploads are asked about for some seconds */
 }
 
-static void print_advice(struct text lines)
-{
-    while (lines.length > 0) {
-        struct text line = text_split(&lines, '\n');
-
-        shown_line(stderr, "warning: " TEXT_FORMAT, TEXT_ARG(line));
-    }
-}
-
 enum exit_code command_jobs_create(struct session *session)
 {
     struct jobs_settings settings;
@@ -307,7 +298,7 @@ enum exit_code command_jobs_create(struct session *session)
         status = create(session, jobs);
     if (status == STATUS_OK) {
         tell_jobs(session, jobs_count(jobs), jobs_last_name(jobs));
-        print_advice(jobs_advice(jobs, session->arena));
+        session_warn(jobs_advice(jobs, session->arena));
     } else if (jobs != NULL) {
         tell_rest(&settings, jobs_count(jobs));
     }

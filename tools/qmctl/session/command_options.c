@@ -29,11 +29,25 @@ static const struct option asking_options[] = {
 
 #define COUNT(array) (sizeof(array) / sizeof(array)[0])
 
+/* BOINC's tools have underscores in their options, others dashes: both are understood. */
+static bool is_called(struct text typed, const char *name)
+{
+    struct text wanted = text_from(name);
+
+    if (typed.length != wanted.length)
+        return false;
+    for (size_t i = 0; i < typed.length; i++)
+        if (typed.at[i] != wanted.at[i] && !((typed.at[i] == '-' || typed.at[i] == '_') &&
+                                             (wanted.at[i] == '-' || wanted.at[i] == '_')))
+            return false;
+    return true;
+}
+
 static const struct option *find_among(const struct option *options, size_t count, struct text name)
 {
     for (size_t i = 0; i < count; i++)
-        if (text_is(name, options[i].name) ||
-            (options[i].alias != NULL && text_is(name, options[i].alias)))
+        if (is_called(name, options[i].name) ||
+            (options[i].alias != NULL && is_called(name, options[i].alias)))
             return &options[i];
     return NULL;
 }

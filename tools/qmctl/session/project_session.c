@@ -6,7 +6,9 @@
 #include "config/config.h"
 #include "db/admin.h"
 #include "server/base/arena.h"
+#include "server/base/buffer.h"
 #include "server/base/file.h"
+#include "server/base/near_name.h"
 #include "server/base/shown.h"
 #include "server/project/project.h"
 
@@ -104,18 +106,49 @@ enum status session_db_failed(struct session *session, enum status status, const
     return db_failed(session->db, status, what, &session->failure);
 }
 
+enum status session_unknown(struct session *session, const char *what, const char *name,
+                            const struct text *known, size_t count, const char *advice)
+{
+    enum { NAMES_MOST = 10 };
+    struct buffer words = buffer_in(session->arena);
+    struct near_name near;
+
+    near_name_begin(&near, text_from(name));
+    for (size_t i = 0; i < count; i++)
+        near_name_try(&near, text_string(session->arena, known[i]));
+    if (near.nearest != NULL)
+        buffer_print(&words, "; did you mean %s?", near.nearest);
+    else if (count == 0)
+        buffer_print(&words, ", nor any other (%s)", advice);
+    for (size_t i = 0; i < count && i < NAMES_MOST && near.nearest == NULL; i++)
+        buffer_print(&words, "%s" TEXT_FORMAT, i == 0 ? "; there are: " : ", ", TEXT_ARG(known[i]));
+    if (count > NAMES_MOST && near.nearest == NULL)
+        buffer_print(&words, " and %zu more", count - NAMES_MOST);
+    return fail(&session->failure, STATUS_NOT_FOUND, "there is no %s \"%s\"" TEXT_FORMAT, what,
+                name, TEXT_ARG(buffer_text(&words)));
+}
+
 enum status session_app(struct session *session, const char *name, struct app_row *ret_app)
 {
+    struct app_row *apps = NULL;
+    struct text *names;
+    size_t count = 0;
     enum status status = db_admin_app_find(session->db, session->arena, text_from(name), ret_app);
 
-    if (status == STATUS_NOT_FOUND)
-        return fail(&session->failure, status, "there is no application \"%s\"", name);
-    return session_db_failed(session, status, name);
+    if (status != STATUS_NOT_FOUND)
+        return session_db_failed(session, status, name);
+    status = db_admin_apps(session->db, session->arena, &apps, &count);
+    names = ARENA_ARRAY(session->arena, count, struct text);
+    if (status != STATUS_OK || names == NULL)
+        count = 0;
+    for (size_t i = 0; i < count; i++)
+        names[i] = apps[i].name;
+    return session_unknown(session, "application", name, names, count, "qmctl app add");
 }
 
 /* By the file of BOINC's own tools. Without it servers find out after catalog_refresh seconds, so a
  * folder that is not ours to write into is no failure. */
-static void touch_reread_db(const struct session *session)
+void session_catalog_changed(const struct session *session)
 {
     char path[PATH_MAX];
     int file;
@@ -133,7 +166,7 @@ static void touch_reread_db(const struct session *session)
 static enum status committed(struct session *session, enum status status)
 {
     if (status == STATUS_OK)
-        touch_reread_db(session);
+        session_catalog_changed(session);
     return session_db_failed(session, status, "commit");
 }
 
@@ -145,6 +178,15 @@ enum status session_commit_catalog(struct session *session)
 enum status session_commit_version(struct session *session, int64_t id)
 {
     return committed(session, db_admin_version_commit(session->db, id));
+}
+
+void session_warn(struct text lines)
+{
+    while (lines.length > 0) {
+        struct text line = text_split(&lines, '\n');
+
+        shown_line(stderr, "warning: " TEXT_FORMAT, TEXT_ARG(line));
+    }
 }
 
 enum exit_code session_failed(struct session *session)

@@ -102,15 +102,24 @@ MUST_CHECK enum status session_config(struct session *session);
 bool session_config_partly(struct session *session);
 MUST_CHECK enum status session_db(struct session *session);
 /* The application of that name, in the arena; to be called when the database is open.
- * STATUS_NOT_FOUND: there is none, which is said. */
+ * STATUS_NOT_FOUND: there is none, which is said, with the names that there are. */
 MUST_CHECK enum status session_app(struct session *session, const char *name,
                                    struct app_row *ret_app);
+/* Answers STATUS_NOT_FOUND, which is said with the names that there are: those of `known`, whose
+ * `what` is "application" or so; `advice` says how there come to be some. */
+enum status session_unknown(struct session *session, const char *what, const char *name,
+                            const struct text *known, size_t count, const char *advice);
 /* The failure of a db call in words; keeps an earlier one. */
 enum status session_db_failed(struct session *session, enum status status, const char *what);
-/* The commit of changes to applications or versions; has the servers read them at once. */
+/* After the commit of changes to applications, versions or platforms: has the servers read them at
+ * once. */
+void session_catalog_changed(const struct session *session);
+/* That commit, and this. */
 MUST_CHECK enum status session_commit_catalog(struct session *session);
 /* The same after adding a version, where a lost answer is found out. */
 MUST_CHECK enum status session_commit_version(struct session *session, int64_t id);
+/* Each line as a warning on standard error. */
+void session_warn(struct text lines);
 /* Says what failed on standard error; answers EXIT_FAILED, or EXIT_USAGE. */
 enum exit_code session_failed(struct session *session);
 enum exit_code usage_failed(struct session *session, const char *format, ...) PRINTF_LIKE(2, 3);
