@@ -147,25 +147,6 @@ MUST_CHECK enum status db_admin_assignments_add(struct db *db, struct arena *are
                                                 const int64_t *workunitids, size_t count,
                                                 int64_t now);
 
-struct job_filter {
-    struct text name; /* of a workunit; empty: any */
-    int64_t batch;    /* 0: any */
-    int64_t appid;    /* 0: any */
-};
-struct cancelled {
-    uint64_t workunits, unsent, in_progress;
-};
-/* How many db_admin_cancel would find. */
-MUST_CHECK enum status db_admin_cancellable(struct db *db, const struct job_filter *filter,
-                                            uint64_t *ret_workunits);
-/* The next some hundred workunits behind number `*last` (at first 0) that are not cancelled yet:
- * error bit CANCELLED, transition_time now; their UNSENT and INACTIVE results are OVER/DIDNT_NEED.
- * in_progress: results that hosts still have. `*last` becomes the number of the last one, or 0:
- * there were none. To be committed each time, so that nobody waits for the rows of a large batch.
- */
-MUST_CHECK enum status db_admin_cancel(struct db *db, const struct job_filter *filter, int64_t now,
-                                       int64_t *last, struct cancelled *ret_cancelled);
-
 /* --- transitions --------------------------------------------------------------------------- */
 
 /* Workunits whose transition_time has come, in the order of that. A pass begins with a zeroed

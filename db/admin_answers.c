@@ -3,31 +3,15 @@
  * each, so every page comes from one index, in its order, and a long answer is read page by page.
  */
 #include "db/admin.h"
+#include "db/db_value.h"
 #include "db/mariadb.h"
 #include "server/base/arena.h"
-#include "server/base/buffer.h"
 #include "server/base/sorted.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "server/base/banned.h"
-
-/* The pattern of LIKE for what begins so; empty: anything. */
-static struct text like_prefix(struct arena *arena, struct text prefix)
-{
-    struct buffer buffer = buffer_in(arena);
-
-    if (prefix.length == 0)
-        return NO_TEXT;
-    for (size_t i = 0; i < prefix.length; i++) {
-        if (prefix.at[i] == '%' || prefix.at[i] == '_' || prefix.at[i] == '\\')
-            buffer_add_char(&buffer, '\\');
-        buffer_add_char(&buffer, prefix.at[i]);
-    }
-    buffer_add_char(&buffer, '%');
-    return buffer_text(&buffer);
-}
 
 static bool has_key(const struct answer_filter *filter)
 {
@@ -120,10 +104,10 @@ static enum status read_open_jobs(struct db *db, struct arena *arena,
         struct job_entry_row *some, *both;
         size_t some_count;
 
-        status =
-            DB_ALL(db, admin_jobs_open, arena, &some, &some_count, .appid = apps[i],
-                   .batch = filter->batch, .name_like = like_prefix(arena, filter->name_prefix),
-                   .state = filter->state, .before = filter->before, .most = (int64_t)filter->most);
+        status = DB_ALL(
+            db, admin_jobs_open, arena, &some, &some_count, .appid = apps[i],
+            .batch = filter->batch, .name_like = value_like_prefix(arena, filter->name_prefix),
+            .state = filter->state, .before = filter->before, .most = (int64_t)filter->most);
         if (status != STATUS_OK || some_count == 0)
             continue;
         both = ARENA_ARRAY(arena, count + some_count, struct job_entry_row);
@@ -145,7 +129,7 @@ static enum status read_open_jobs(struct db *db, struct arena *arena,
 enum status db_admin_jobs(struct db *db, struct arena *arena, const struct answer_filter *filter,
                           struct job_view **ret_jobs, size_t *ret_count)
 {
-    struct text name_like = like_prefix(arena, filter->name_prefix);
+    struct text name_like = value_like_prefix(arena, filter->name_prefix);
     struct job_entry_row *rows;
     int64_t most = (int64_t)filter->most;
     enum status status;
@@ -183,7 +167,8 @@ enum status db_admin_job_counts(struct db *db, struct arena *arena,
                                 size_t *ret_count)
 {
     return DB_ALL(db, admin_job_counts, arena, ret_rows, ret_count, .appid = filter->appid,
-                  .batch = filter->batch, .name_like = like_prefix(arena, filter->name_prefix));
+                  .batch = filter->batch,
+                  .name_like = value_like_prefix(arena, filter->name_prefix));
 }
 
 /* --- batches ------------------------------------------------------------------------------- */
@@ -233,7 +218,7 @@ enum status db_admin_batches(struct db *db, struct arena *arena, const struct an
 enum status db_admin_results(struct db *db, struct arena *arena, const struct answer_filter *filter,
                              struct result_entry_row **ret_rows, size_t *ret_count)
 {
-    struct text name_like = like_prefix(arena, filter->name_prefix);
+    struct text name_like = value_like_prefix(arena, filter->name_prefix);
     int64_t most = (int64_t)filter->most;
 
     if ((has_key(filter) || (filter->appid != 0 && filter->server_state != 0)) &&
@@ -258,7 +243,7 @@ enum status db_admin_answers(struct db *db, struct arena *arena, const struct an
                              bool all, int64_t after, struct answer_row **ret_rows,
                              size_t *ret_count)
 {
-    struct text name_like = like_prefix(arena, filter->name_prefix);
+    struct text name_like = value_like_prefix(arena, filter->name_prefix);
     /* The index of names would be read and sorted again for each page. */
     bool by_batch = filter->batch != 0;
     int64_t most = (int64_t)filter->most;
@@ -282,7 +267,7 @@ enum status db_admin_answers_of(struct db *db, struct arena *arena,
                                 const struct answer_filter *filter, bool all, const int64_t *ids,
                                 size_t count, struct answer_row **ret_rows, size_t *ret_count)
 {
-    struct text name_like = like_prefix(arena, filter->name_prefix);
+    struct text name_like = value_like_prefix(arena, filter->name_prefix);
 
     return all ? DB_ALL(db, admin_all_answers_of, arena, ret_rows, ret_count,
                         .appid = filter->appid, .batch = filter->batch, .name_like = name_like,
@@ -296,7 +281,7 @@ static enum status read_open_ids(struct db *db, struct arena *arena,
                                  const struct answer_filter *filter, bool all, int64_t appid,
                                  struct id_row **ret_rows, size_t *ret_count)
 {
-    struct text name_like = like_prefix(arena, filter->name_prefix);
+    struct text name_like = value_like_prefix(arena, filter->name_prefix);
 
     if (has_key(filter))
         return all ? DB_ALL(db, admin_open_results_by_key, arena, ret_rows, ret_count,
@@ -363,7 +348,7 @@ enum status db_admin_lapsed_ids(struct db *db, struct arena *arena,
                                 const struct answer_filter *filter, int64_t after,
                                 int64_t **ret_ids, size_t *ret_count)
 {
-    struct text name_like = like_prefix(arena, filter->name_prefix);
+    struct text name_like = value_like_prefix(arena, filter->name_prefix);
     struct id_row *rows = NULL;
     size_t count = 0;
     enum status status =
@@ -394,9 +379,9 @@ enum status db_admin_due_jobs(struct db *db, struct arena *arena,
                               int64_t *ret_jobs)
 {
     struct due_jobs_row row = {.jobs = 0};
-    enum status status =
-        DB_ONE(db, admin_due_jobs, NULL, &row, .appid = filter->appid, .batch = filter->batch,
-               .name_like = like_prefix(arena, filter->name_prefix), .since = since, .now = now);
+    enum status status = DB_ONE(
+        db, admin_due_jobs, NULL, &row, .appid = filter->appid, .batch = filter->batch,
+        .name_like = value_like_prefix(arena, filter->name_prefix), .since = since, .now = now);
 
     *ret_jobs = row.jobs;
     return status;

@@ -10,8 +10,6 @@
 
 #include "server/base/banned.h"
 
-#define CANCEL_ROWS DB_LIST_MOST
-
 static struct admin_workunit_add_values workunit_values(const struct new_workunit *row)
 {
     return (struct admin_workunit_add_values){.create_time = row->create_time,
@@ -152,82 +150,6 @@ enum status db_admin_assignments_add(struct db *db, struct arena *arena,
                                                          .multi = target->is_multi,
                                                          .workunitid = workunitids[i]};
     return DB_RUN_BULK(db, admin_assignment_add, values, count, NULL);
-}
-
-/* The next workunits behind `after`, in order of number. */
-static enum status find_workunits(struct db *db, const struct job_filter *filter, int64_t after,
-                                  int64_t ids[CANCEL_ROWS], size_t *ret_count)
-{
-    struct id_cursor rows;
-    struct id_row row;
-    enum status status;
-
-    if (filter->name.length > 0)
-        status = DB_QUERY(db, admin_cancel_find_name, NULL, &rows, .name = filter->name,
-                          .after = after, .most = CANCEL_ROWS);
-    else if (filter->batch != 0)
-        status = DB_QUERY(db, admin_cancel_find_batch, NULL, &rows, .batch = filter->batch,
-                          .after = after, .most = CANCEL_ROWS);
-    else
-        status = DB_QUERY(db, admin_cancel_find_app, NULL, &rows, .appid = filter->appid,
-                          .after = after, .most = CANCEL_ROWS);
-    if (status != STATUS_OK)
-        return status;
-    *ret_count = 0;
-    while (*ret_count < CANCEL_ROWS && DB_NEXT(&rows, &row))
-        ids[(*ret_count)++] = row.id;
-    return DB_END(&rows);
-}
-
-static enum status cancel_some(struct db *db, struct db_ids ids, int64_t now,
-                               struct cancelled *sums)
-{
-    struct still_out_row still_out;
-    uint64_t workunits, results = 0;
-    enum status status = DB_RUN(db, admin_cancel_workunits, &workunits, .ids = ids, .now = now);
-
-    if (status == STATUS_OK)
-        status = DB_RUN(db, admin_cancel_results, &results, .workunitids = ids);
-    if (status == STATUS_OK)
-        status = DB_ONE(db, admin_cancel_still_out, NULL, &still_out, .workunitids = ids);
-    if (status != STATUS_OK)
-        return status;
-    sums->workunits += workunits;
-    sums->unsent += results;
-    sums->in_progress += (uint64_t)still_out.results;
-    return STATUS_OK;
-}
-
-enum status db_admin_cancellable(struct db *db, const struct job_filter *filter,
-                                 uint64_t *ret_workunits)
-{
-    struct jobs_counted_row row;
-    enum status status;
-
-    if (filter->name.length > 0)
-        status = DB_ONE(db, admin_cancel_count_name, NULL, &row, .name = filter->name);
-    else if (filter->batch != 0)
-        status = DB_ONE(db, admin_cancel_count_batch, NULL, &row, .batch = filter->batch);
-    else
-        status = DB_ONE(db, admin_cancel_count_app, NULL, &row, .appid = filter->appid);
-    if (status == STATUS_OK)
-        *ret_workunits = (uint64_t)row.jobs;
-    return status;
-}
-
-enum status db_admin_cancel(struct db *db, const struct job_filter *filter, int64_t now,
-                            int64_t *last, struct cancelled *ret_cancelled)
-{
-    int64_t ids[CANCEL_ROWS];
-    size_t count;
-    enum status status = find_workunits(db, filter, *last, ids, &count);
-
-    *ret_cancelled = (struct cancelled){0};
-    if (status == STATUS_OK && count > 0)
-        status = cancel_some(db, (struct db_ids){ids, count}, now, ret_cancelled);
-    if (status == STATUS_OK)
-        *last = count == 0 ? 0 : ids[count - 1];
-    return status;
 }
 
 enum status db_admin_message_add(struct db *db, int64_t hostid, struct text variety,

@@ -4,6 +4,7 @@
 #include "db/db_value.h"
 
 #include "server/base/arena.h"
+#include "server/base/buffer.h"
 
 #include <math.h>
 #include <string.h>
@@ -79,4 +80,19 @@ int64_t value_int32(int64_t number)
 double value_finite(double number)
 {
     return isfinite(number) ? number : 0;
+}
+
+struct text value_like_prefix(struct arena *arena, struct text prefix)
+{
+    struct buffer buffer = buffer_in(arena);
+
+    if (prefix.length == 0)
+        return NO_TEXT;
+    for (size_t i = 0; i < prefix.length; i++) {
+        if (prefix.at[i] == '%' || prefix.at[i] == '_' || prefix.at[i] == '\\')
+            buffer_add_char(&buffer, '\\');
+        buffer_add_char(&buffer, prefix.at[i]);
+    }
+    buffer_add_char(&buffer, '%');
+    return buffer_text(&buffer);
 }

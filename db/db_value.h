@@ -18,5 +18,7 @@ struct text value_text(struct arena *arena, struct text text, unsigned bytes_per
                        size_t most);
 int64_t value_int32(int64_t number); /* brought into the range of an int column */
 double value_finite(double number);  /* 0 for what the database cannot hold */
+/* The pattern of LIKE for what begins so; empty: anything. */
+struct text value_like_prefix(struct arena *arena, struct text prefix);
 
 #endif

@@ -459,90 +459,6 @@ static void a_lost_answer_to_commit_is_found_out(void **state)
     }
 }
 
-/* Part by part; what a part locked is free before the next. */
-static void cancel_all(struct job_fixture *fixture, const struct job_filter *filter, int64_t now,
-                       struct cancelled *ret_sums, int *ret_parts)
-{
-    int64_t last = 0;
-
-    *ret_sums = (struct cancelled){.workunits = 0};
-    *ret_parts = 0;
-    do {
-        struct cancelled some;
-
-        assert_status(STATUS_OK, db_admin_cancel(fixture->base->db, filter, now, &last, &some));
-        assert_true(some.workunits <= DB_LIST_MOST);
-        ret_sums->workunits += some.workunits;
-        ret_sums->unsent += some.unsent;
-        ret_sums->in_progress += some.in_progress;
-        assert_status(STATUS_OK, db_commit(fixture->base->db));
-        ++*ret_parts;
-    } while (last != 0);
-}
-
-/* By the name of a job, by batch and by application; the count beforehand is what is then
- * cancelled. */
-static void cancel_finds_what_it_counted(void **state)
-{
-    struct job_fixture *fixture = *state;
-    struct cancelled cancelled;
-    uint64_t cancellable;
-    int parts;
-
-    fixture->settings.parameters.batch = 9;
-    make_jobs(fixture, 3);
-    fixture->settings.parameters.batch = 10;
-    fixture->settings.name = TEXT("other");
-    make_jobs(fixture, 2);
-    const struct job_filter filters[] = {
-        {.name = TEXT("job_1")}, {.batch = 9}, {.appid = fixture->settings.app->id}};
-    const uint64_t wanted[] = {1, 2, 2};
-
-    for (size_t i = 0; i < 3; i++) {
-        assert_status(STATUS_OK,
-                      db_admin_cancellable(fixture->base->db, &filters[i], &cancellable));
-        assert_i64((int64_t)cancellable, (int64_t)wanted[i]);
-        cancel_all(fixture, &filters[i], NOW + 5, &cancelled, &parts);
-        assert_i64((int64_t)cancelled.workunits, (int64_t)wanted[i]);
-    }
-}
-
-static void cancel_takes_back_what_is_not_out(void **state)
-{
-    struct job_fixture *fixture = *state;
-    struct cancelled cancelled;
-    uint64_t cancellable;
-    int parts;
-    struct job_filter filter = {.batch = 9};
-    fixture->settings.parameters.target_nresults = 2;
-    fixture->settings.parameters.batch = 9;
-    make_jobs(fixture, 600);
-    fixture->settings.parameters.batch = 10;
-    fixture->settings.name = TEXT("other");
-    make_jobs(fixture, 1);
-    test_sql(fixture->base->database,
-             "UPDATE result SET server_state = 4, hostid = 1 WHERE name = 'job_3_0';"
-             "UPDATE workunit SET canonical_resultid = 1 WHERE name = 'job_4'");
-    assert_status(STATUS_OK, db_admin_cancellable(fixture->base->db, &filter, &cancellable));
-    assert_i64((int64_t)cancellable, 599);
-    cancel_all(fixture, &filter, NOW + 5, &cancelled, &parts);
-    assert_i64(parts, 599 / DB_LIST_MOST + 2); /* the last finds none */
-    assert_i64((int64_t)cancelled.workunits, 599);
-    assert_i64((int64_t)cancelled.unsent, 1197);
-    assert_i64((int64_t)cancelled.in_progress, 1);
-    assert_i64(count(fixture->base, "workunit WHERE error_mask = 16 AND batch = 9 AND "
-                                    "transition_time = 1800000005"),
-               599);
-    assert_i64(count(fixture->base, "result WHERE server_state = 5 AND outcome = 5"), 1197);
-    assert_i64(count(fixture->base, "result WHERE server_state = 4 AND outcome = 0"), 1);
-    assert_i64(count(fixture->base, "result WHERE server_state = 2"), 4);
-    cancel_all(fixture, &filter, NOW + 6, &cancelled, &parts);
-    assert_i64((int64_t)cancelled.workunits, 0); /* once is enough */
-    assert_i64(parts, 1);
-    assert_status(STATUS_OK, db_admin_cancellable(fixture->base->db, &filter, &cancellable));
-    assert_i64((int64_t)cancellable, 0);
-}
-
 static void a_count_has_a_bound(void **state)
 {
     struct job_fixture *fixture = *state;
@@ -675,8 +591,6 @@ int main(void)
         JOB_CASE(jobs_for_given_hosts_are_assigned),
         JOB_CASE(name_that_is_taken_is_refused),
         JOB_CASE(a_lost_answer_to_commit_is_found_out),
-        JOB_CASE(cancel_finds_what_it_counted),
-        JOB_CASE(cancel_takes_back_what_is_not_out),
         JOB_CASE(a_count_has_a_bound),
         JOB_CASE(queue_counts_by_state),
         JOB_CASE(short_deadlines_of_the_newest_jobs),

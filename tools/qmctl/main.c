@@ -151,9 +151,23 @@ static const struct option jobs_create_options[] = {
     {"transitioner", NULL, NULL, "Leave the making of results to BOINC's transitioner."},
     {"quiet", NULL, NULL, "No progress on standard error."},
 };
-static const struct option jobs_cancel_options[] = {
-    {"batch", NULL, "N", "All jobs of this batch."},
-    {"app", NULL, "NAME", "All jobs of this application."},
+/* Jobs that are changed (jobs/change_command.c). */
+#define CHOSEN_JOBS                                                                     \
+    {"name", NULL, "TEXT", "Jobs whose name begins so."},                               \
+        {"file", NULL, "FILE",                                                          \
+         "Jobs whose names are in FILE, one in each line (-: standard "                 \
+         "input)."},                                                                    \
+        {"ids", NULL, "A-B", "Jobs with these numbers."},                               \
+        {"batch", NULL, "N", "Jobs of this batch."},                                    \
+        {"app", NULL, "NAME", "Jobs of this application."},                             \
+        {"dry-run", NULL, NULL, "Change nothing; say how many jobs would be changed."}, \
+    {                                                                                   \
+        "quiet", NULL, NULL, "No progress on standard error."                           \
+    }
+static const struct option jobs_change_options[] = {CHOSEN_JOBS};
+static const struct option jobs_priority_options[] = {
+    {"priority", NULL, "N", "The new priority; higher goes first. Needed."},
+    CHOSEN_JOBS,
 };
 #define WHICH_JOBS(begins)                                    \
     {"app", NULL, "NAME", "Only those of this application."}, \
@@ -479,9 +493,33 @@ const struct subcommand subcommands[] = {
      .run = command_jobs_create},
     {"jobs cancel", "[NAME]",
      "Cancels jobs that have no answer yet, some hundred at a time, so that hosts wait for none of "
-     "it. What is interrupted is given again.",
-     "qmctl jobs cancel --batch 12", OPTIONS(jobs_cancel_options), .arguments_max = 1, .asks = true,
+     "it. Where several options select jobs, all of them must hold. If interrupted, repeat the "
+     "command.",
+     "qmctl jobs cancel --batch 12", OPTIONS(jobs_change_options), .arguments_max = 1, .asks = true,
      .run = command_jobs_cancel},
+    {"jobs priority", "[NAME]",
+     "Changes the priority of unfinished jobs and of their unsent results. Running servers see it "
+     "at their next sweep (pool_sweep). Select jobs as for jobs cancel.",
+     "qmctl jobs priority --batch 12 --priority 10", OPTIONS(jobs_priority_options),
+     .arguments_max = 1, .run = command_jobs_priority},
+    {"jobs retry", "[NAME]",
+     "Tries failed jobs again: clears their error and allows as many more results as were made so "
+     "far. The next transition makes them. Cancelled jobs and those whose input files are deleted "
+     "stay as they are. Select jobs as for jobs cancel.",
+     "qmctl jobs retry --batch 12 --dry-run", OPTIONS(jobs_change_options), .arguments_max = 1,
+     .run = command_jobs_retry},
+    {"jobs revalidate", "[NAME]",
+     "Has the validator judge results again that it found wrong, or that no quorum agreed with, as "
+     "long as their output files exist. Use it after a validator is mended. Results that were "
+     "found "
+     "valid stay valid, because credit was granted for them. Select jobs as for jobs cancel.",
+     "qmctl jobs revalidate --app demo", OPTIONS(jobs_change_options), .arguments_max = 1,
+     .run = command_jobs_revalidate},
+    {"jobs transition", "[NAME]",
+     "Makes the transition of jobs due now; BOINC's transitioner or qmctl transition then does it. "
+     "Select jobs as for jobs cancel.",
+     "qmctl jobs transition --ids 1000-2000", OPTIONS(jobs_change_options), .arguments_max = 1,
+     .run = command_jobs_transition},
     {"jobs list", "",
      "Lists jobs, the newest first: what each waits for, its results by state, and why it failed.",
      "qmctl jobs list --batch 12 --state failed", OPTIONS(jobs_list_options),

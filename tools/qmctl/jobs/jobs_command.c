@@ -1,18 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Making and cancelling jobs. Jobs are committed some thousand at a time, whole lines in their
- * order: a mistake leaves neither rows nor copied files of the jobs that were not committed yet. A
- * million in one transaction would take the database as long to undo as to make, and be seen by no
- * server before its end. They are cancelled some hundred at a time. */
+/* Making jobs. They are committed some thousand at a time, whole lines in their order: a mistake
+ * leaves neither rows nor copied files of the jobs that were not committed yet. A million in one
+ * transaction would take the database as long to undo as to make, and be seen by no server before
+ * its end. */
 #include "server/base/shown.h"
 #include "server/submit/jobs.h"
 
 #include "config/config.h"
 #include "db/admin.h"
 #include "server/base/arena.h"
-#include "server/passes/pass_repeat.h"
 #include "tools/qmctl/check/upload_check.h"
 #include "tools/qmctl/session/commands.h"
-#include "tools/qmctl/session/confirm.h"
 #include "tools/qmctl/session/output.h"
 #include "tools/qmctl/session/progress_line.h"
 
@@ -310,113 +308,4 @@ enum exit_code command_jobs_create(struct session *session)
             shown_line(stderr, "warning: " TEXT_FORMAT, TEXT_ARG(problem));
     }
     return status == STATUS_OK ? EXIT_DONE : session_failed(session);
-}
-
-/* Where there is nothing to be cancelled nobody is asked. */
-static enum exit_code confirm_cancel(struct session *session, const struct job_filter *filter,
-                                     const char *which)
-{
-    uint64_t jobs = 0;
-
-    if (option_given(session, "yes"))
-        return EXIT_DONE;
-    if (session_db_failed(session, db_admin_cancellable(session->db, filter, &jobs), "cancel") !=
-        STATUS_OK)
-        return session_failed(session);
-    if (jobs == 0)
-        return EXIT_DONE;
-    return confirm(
-        session,
-        text_print(session->arena, COUNT_FORMAT " without an answer", COUNT_ARG(jobs, "job")),
-        text_from(which));
-}
-
-struct cancelling {
-    struct session *session;
-    const struct job_filter *filter;
-    int64_t last; /* of the jobs that were looked at, when its transaction had ended */
-    bool is_done;
-    struct cancelled sums;
-};
-
-/* One transaction. */
-static enum status cancel_part(void *subject)
-{
-    struct cancelling *cancelling = subject;
-    struct session *session = cancelling->session;
-    struct cancelled some;
-    int64_t last = cancelling->last;
-    enum status status =
-        db_admin_cancel(session->db, cancelling->filter, session->now, &last, &some);
-
-    if (status == STATUS_OK)
-        status = db_commit(session->db);
-    if (status != STATUS_OK)
-        return status;
-    cancelling->is_done = last == 0;
-    cancelling->last = last;
-    cancelling->sums.workunits += some.workunits;
-    cancelling->sums.unsent += some.unsent;
-    cancelling->sums.in_progress += some.in_progress;
-    return STATUS_OK;
-}
-
-/* What is interrupted is given again: the jobs before it are cancelled, and others are not. */
-static enum status cancel_all(struct session *session, const struct job_filter *filter,
-                              struct cancelled *ret_cancelled)
-{
-    struct cancelling cancelling = {.session = session, .filter = filter};
-    enum status status = STATUS_OK;
-
-    while (status == STATUS_OK && !cancelling.is_done) {
-        status = repeat_transaction(session->db, cancel_part, &cancelling);
-        progress(session, "jobs cancelled", (int64_t)cancelling.sums.workunits);
-    }
-    *ret_cancelled = cancelling.sums;
-    return session_db_failed(session, status, "cancel");
-}
-
-enum exit_code command_jobs_cancel(struct session *session)
-{
-    static const char *const titles[] = {"jobs", "unsent", "in_progress"};
-    struct output_table done = TABLE_BEGIN(session, "jobs", titles);
-    struct job_filter filter = {.batch = 0};
-    struct cancelled cancelled = {.workunits = 0};
-    struct app_row app = {.id = 0};
-    enum exit_code code;
-    const char *app_name = option_value(session, "app");
-    if (session->argument_count + option_given(session, "batch") + (app_name != NULL) != 1)
-        return usage_failed(session, "jobs cancel needs a job's name, --batch or --app");
-    if (session->argument_count > 0)
-        filter.name = text_from(session->arguments[0]);
-    enum status status = option_number(session, "batch", 1, INT32_MAX, &filter.batch);
-    if (status == STATUS_OK)
-        status = session_db(session);
-    if (status == STATUS_OK && app_name != NULL)
-        status = session_app(session, app_name, &app);
-    filter.appid = app.id;
-    if (status != STATUS_OK)
-        return session_failed(session);
-    code = confirm_cancel(session, &filter,
-                          filter.name.length > 0 ? session->arguments[0]
-                          : app_name != NULL     ? app_name
-                                                 : option_value(session, "batch"));
-    if (code != EXIT_DONE)
-        return code;
-    if (cancel_all(session, &filter, &cancelled) != STATUS_OK)
-        return session_failed(session);
-    table_number(&done, (int64_t)cancelled.workunits);
-    table_number(&done, (int64_t)cancelled.unsent);
-    table_number(&done, (int64_t)cancelled.in_progress);
-    table_tell(&done, text_print(session->arena,
-                                 COUNT_FORMAT " cancelled: " COUNT_FORMAT " will not be sent,"
-                                              " %" PRIu64 " with hosts",
-                                 COUNT_ARG(cancelled.workunits, "job"),
-                                 COUNT_ARG(cancelled.unsent, "result"), cancelled.in_progress));
-    if (cancelled.workunits == 0 && filter.name.length > 0) {
-        fail(&session->failure, STATUS_NOT_FOUND,
-             "no such job, or it has its answer, or was cancelled before");
-        return session_failed(session);
-    }
-    return EXIT_DONE;
 }
