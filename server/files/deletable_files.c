@@ -125,7 +125,7 @@ enum status deletable_files_find(struct request *request, struct deletable_files
 
 static double space_now(const struct request *request)
 {
-    return disk_by_preferences(&request->message, &request->visit.prefs,
+    return disk_by_preferences(&request->message, &request->attempt.prefs,
                                request->config->default_disk_min_free_gb);
 }
 
@@ -146,7 +146,7 @@ static double bytes_sent(const struct answer *answer)
 
 bool deletable_files_order(struct request *request, struct deletable_files *deletable)
 {
-    struct answer *answer = &request->visit.answer;
+    struct answer *answer = &request->attempt.answer;
     const struct deletion_policy policy = {
         .by_priority = request->config->deletion_policy_priority,
         .by_expiry = request->config->deletion_policy_expire,
@@ -170,11 +170,11 @@ bool deletable_files_order(struct request *request, struct deletable_files *dele
 
 enum status deletable_files_order_for_resent(struct request *request)
 {
-    const struct answer *answer = &request->visit.answer;
+    const struct answer *answer = &request->attempt.answer;
     struct deletable_files deletable;
     enum status status;
 
-    if (request->visit.resent == 0 || answer->delete_files.count > 0 ||
+    if (request->attempt.resent == 0 || answer->delete_files.count > 0 ||
         !deletion_can_be_ordered(request) || bytes_sent(answer) <= space_now(request))
         return STATUS_OK;
     status = deletable_files_find(request, &deletable);

@@ -35,7 +35,8 @@ bool listed_files_charge(struct request *request)
 {
     size_t count = request->message.file_count;
 
-    return budget_spend(&request->visit.budget, count * FILE_COST + budget_of_sorting_names(count));
+    return budget_spend(&request->attempt.budget,
+                        count * FILE_COST + budget_of_sorting_names(count));
 }
 
 bool listed_files_read(struct request *request, struct listed_files *ret_listed)

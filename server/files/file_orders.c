@@ -45,7 +45,7 @@ static bool has_order(const struct order_update *update, struct text name, enum 
 /* A deletion that this answer orders is an order until it is done. */
 static bool keep_deletions(struct order_update *update)
 {
-    const struct text_items *files = &update->request->visit.answer.delete_files;
+    const struct text_items *files = &update->request->attempt.answer.delete_files;
     struct order_changes *changes = update->changes;
 
     changes->added = ARENA_ARRAY(update->request->arena, files->count, struct file_order_row);
@@ -53,7 +53,7 @@ static bool keep_deletions(struct order_update *update)
         return false;
     for (const struct text_item *item = files->first; item != NULL; item = item->next)
         changes->added[changes->added_count++] =
-            (struct file_order_row){.hostid = update->request->visit.host.id,
+            (struct file_order_row){.hostid = update->request->attempt.host.id,
                                     .name = item->text,
                                     .action = FILE_DELETE,
                                     .created = update->now,
@@ -119,7 +119,7 @@ static void add_to_answer(struct order_update *update, const struct file_order_r
                           const struct text *needed, size_t needed_count)
 {
     struct request *request = update->request;
-    struct answer *answer = &request->visit.answer;
+    struct answer *answer = &request->attempt.answer;
     bool is_listed = listed_files_find(update->listed, order->name) != NULL;
     struct order_changes *changes = update->changes;
     struct file_order_row *changed = &changes->changed[changes->changed_count];

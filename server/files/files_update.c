@@ -78,7 +78,7 @@ static bool save_listed(struct files_update *update)
         if (row != NULL && row->first_seen > 0 && row->nbytes == file->nbytes &&
             row->status == file->status)
             continue;
-        if (!budget_spend(&update->request->visit.budget, BUDGET_ROW))
+        if (!budget_spend(&update->request->attempt.budget, BUDGET_ROW))
             return true; /* the others are as new with the next request */
         if (!save(update,
                   (struct host_file_row){
@@ -147,7 +147,7 @@ static bool list_is_wanted(const struct files_update *update)
 
 static bool compare_files(struct files_update *update)
 {
-    struct answer *answer = &update->request->visit.answer;
+    struct answer *answer = &update->request->attempt.answer;
 
     if (!read_list(update) || !find_gone(update) || !save_listed(update))
         return false;
@@ -204,8 +204,8 @@ static enum status follow(struct files_update *update)
 void files_update(struct request *request)
 {
     struct files_update update = {
-        .request = request, .hostid = request->visit.host.id, .now = (int64_t)request->now};
-    struct answer *answer = &request->visit.answer;
+        .request = request, .hostid = request->attempt.host.id, .now = (int64_t)request->now};
+    struct answer *answer = &request->attempt.answer;
     struct text_items deletions = answer->delete_files, messages = answer->host_messages;
     struct arena_mark mark = arena_mark(request->arena);
     enum status status;

@@ -123,7 +123,7 @@ enum status files_begin(struct request *request, struct host_files *ret_files)
 {
     struct db *db = request->files->db;
     struct arena *arena = request->arena;
-    int64_t hostid = request->visit.host.id;
+    int64_t hostid = request->attempt.host.id;
     enum status status;
 
     *ret_files = (struct host_files){0};

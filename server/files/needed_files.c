@@ -73,7 +73,7 @@ static enum status find_results(struct request *request, int64_t **ret_ids, size
         status = STATUS_NO_MEMORY;
     for (size_t i = 0; status == STATUS_OK && i < listed; i++)
         names[i] = message->other_results[i].name;
-    if (status == STATUS_OK && !budget_spend(&request->visit.budget, listed * BUDGET_ROW))
+    if (status == STATUS_OK && !budget_spend(&request->attempt.budget, listed * BUDGET_ROW))
         return STATUS_NOT_FOUND; /* what cannot be looked up may need any file */
     if (status == STATUS_OK && listed > 0)
         status = db_results_by_name(request->db, request->arena, names, listed, &rows, &row_count);
@@ -108,7 +108,7 @@ bool needed_files_of_answer(struct request *request, struct text **ret_names, si
 {
     struct needed_list list = {.arena = request->arena};
 
-    if (!add_answer(&list, &request->visit.answer))
+    if (!add_answer(&list, &request->attempt.answer))
         return false;
     sorted_names(list.items, list.count);
     *ret_names = list.items;
@@ -136,7 +136,7 @@ enum status needed_files_names(struct request *request, struct text **ret_names,
     for (size_t i = 0; i < count; i++)
         if (!add_documents(&list, &documents[i]))
             return STATUS_NO_MEMORY;
-    if (!add_answer(&list, &request->visit.answer))
+    if (!add_answer(&list, &request->attempt.answer))
         return STATUS_NO_MEMORY;
     sorted_names(list.items, list.count);
     *ret_names = list.items;

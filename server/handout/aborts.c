@@ -53,7 +53,7 @@ static struct text *sort_reported(struct request *request)
     size_t count = message->result_count;
     struct text *names = NULL;
 
-    if (budget_spend(&request->visit.budget, budget_of_sorting_names(count)))
+    if (budget_spend(&request->attempt.budget, budget_of_sorting_names(count)))
         names = ARENA_ARRAY(request->arena, count, struct text);
     for (size_t i = 0; names != NULL && i < count; i++)
         names[i] = message->results[i].name;
@@ -76,7 +76,7 @@ static bool is_reported(struct request *request, struct reported *reported, stru
 
 static void abort_job(struct request *request, struct text name, enum abort_kind kind)
 {
-    struct answer *answer = &request->visit.answer;
+    struct answer *answer = &request->attempt.answer;
 
     if (kind == ABORT_IF_NOT_STARTED) {
         text_items_add(request->arena, &answer->aborts_if_not_started, name);
@@ -127,10 +127,10 @@ static enum status read_listed(struct request *request, const struct text *names
     unknown = names_without(request, names, count, jobs, job_count, &unknown_count);
     if (unknown == NULL)
         return STATUS_NO_MEMORY;
-    if (!budget_spend(&request->visit.budget, unknown_count * 2 * BUDGET_ROW))
+    if (!budget_spend(&request->attempt.budget, unknown_count * 2 * BUDGET_ROW))
         return STATUS_NOT_FOUND;
     if (unknown_count > 0)
-        status = db_jobs_by_name(request->db, request->arena, request->visit.host.id, unknown,
+        status = db_jobs_by_name(request->db, request->arena, request->attempt.host.id, unknown,
                                  unknown_count, &more, &more_count);
     if (status != STATUS_OK)
         return status;
@@ -181,7 +181,7 @@ enum next abort_unneeded(struct request *request, const struct text *names)
     if (status == STATUS_DB_REFUSED || status == STATUS_DB_BUG) {
         /* Nobody knows what is needed. */
         log_line_with(LOG_LEVEL_CRITICAL, "error", text_from(db_error(request->db)),
-                      "event=aborts_not_looked_up host=%lld", (long long)request->visit.host.id);
+                      "event=aborts_not_looked_up host=%lld", (long long)request->attempt.host.id);
         return NEXT_STEP;
     }
     if (status != STATUS_OK)
@@ -191,7 +191,7 @@ enum next abort_unneeded(struct request *request, const struct text *names)
         const struct host_job *job = find_job(jobs, job_count, name);
         const struct result_row *row = job != NULL ? &job->result : find_row(rows, row_count, name);
         enum abort_kind kind =
-            abort_decide(row, job != NULL ? &job->workunit : NULL, request->visit.user.id);
+            abort_decide(row, job != NULL ? &job->workunit : NULL, request->attempt.user.id);
         if (kind != ABORT_NOT && !is_reported(request, &reported, name))
             abort_job(request, name, kind);
     }

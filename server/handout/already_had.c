@@ -92,15 +92,15 @@ enum status had_mark(struct request *request, struct job *jobs, size_t count)
 /* What is in the reply but not committed is passed over without being remembered. */
 bool had_ask(struct request *request, struct pool_question *question)
 {
-    const struct answer *answer = &request->visit.answer;
+    const struct answer *answer = &request->attempt.answer;
     int64_t *ids;
 
     if (!has_rule(request->config))
         return true;
     if (request->config->one_result_per_user_per_wu)
-        question->subjects[POOL_USER] = request->visit.user.id;
+        question->subjects[POOL_USER] = request->attempt.user.id;
     if (request->config->one_result_per_host_per_wu)
-        question->subjects[POOL_HOST] = request->visit.host.id;
+        question->subjects[POOL_HOST] = request->attempt.host.id;
     ids = ARENA_ARRAY(request->arena, answer->job_count, int64_t);
     if (ids == NULL)
         return false;
@@ -143,7 +143,7 @@ static bool sieve_begin(struct sieve *sieve, const struct pool_answer *page)
 static void remember(struct request *request, const struct pool_answer *page,
                      const struct had_answer *answer, enum pool_subject subject, int64_t *ids)
 {
-    const int64_t subjects[POOL_SUBJECTS] = {request->visit.user.id, request->visit.host.id};
+    const int64_t subjects[POOL_SUBJECTS] = {request->attempt.user.id, request->attempt.host.id};
     size_t count = 0;
 
     for (size_t i = 0; i < page->count; i++) {

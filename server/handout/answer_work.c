@@ -55,7 +55,7 @@ static bool says_late(const struct choice_notes *notes, size_t resource)
 bool answer_resources(struct request *request, const struct host_view *view,
                       const struct choice_notes *notes)
 {
-    struct answer *answer = &request->visit.answer;
+    struct answer *answer = &request->attempt.answer;
     size_t count = view->asked.resource_count, allowed = 0, only = 0;
 
     answer->resources = ARENA_ARRAY(request->arena, count, struct answer_resource);
@@ -114,7 +114,7 @@ static double retry_delay(struct request *request, const struct host_view *view,
 void answer_nothing(struct request *request, const struct host_view *view,
                     const struct choice_notes *notes)
 {
-    struct answer *answer = &request->visit.answer;
+    struct answer *answer = &request->attempt.answer;
     struct refusal picked[REASONS_SAID_MAX];
     size_t count = refusals_pick(&notes->refusals, picked);
 

@@ -78,7 +78,7 @@ static enum status make_result(struct request *request, const struct workunit_ro
     struct assigned_result result = {
         .workunit = workunit,
         .name = text_print(request->arena, TEXT_FORMAT "_%lld_%lld", TEXT_ARG(workunit->name),
-                           (long long)request->visit.host.id, (long long)request->now),
+                           (long long)request->attempt.host.id, (long long)request->now),
         .create_time = (int64_t)request->now,
         .random = (int64_t)(number >> 33),
     };
@@ -94,7 +94,7 @@ static enum status make_result(struct request *request, const struct workunit_ro
         counter_add(COUNTER_jobs_faulty, 1);
         log_line_with(LOG_LEVEL_WARNING, "why", text_from(failure.text),
                       "event=result_not_made workunit=%lld host=%lld", (long long)workunit->id,
-                      (long long)request->visit.host.id);
+                      (long long)request->attempt.host.id);
         return STATUS_OK;
     }
     return db_assigned_insert(request->db, &result, ret_id);
@@ -119,9 +119,9 @@ static enum status read_assignments(struct assigning *assigning)
 {
     struct request *request = assigning->request;
     const struct assignment_filter filter = {
-        .hostid = request->visit.host.id,
-        .userid = request->visit.user.id,
-        .teamid = request->visit.user.teamid > 0 ? request->visit.user.teamid : -1,
+        .hostid = request->attempt.host.id,
+        .userid = request->attempt.user.id,
+        .teamid = request->attempt.user.teamid > 0 ? request->attempt.user.teamid : -1,
         .targeted = request->config->enable_assignment && assigning->wants_work,
         .broadcast = request->config->enable_assignment_multi,
         .most = ASSIGNMENTS_MAX,
@@ -246,7 +246,7 @@ static enum status choose(struct assigning *assigning, struct job ***ret_jobs, s
     for (size_t i = 0; i < assigning->job_count; i++)
         ids[i] = assigning->jobs[i].workunit->id;
     status = db_assigned_lock(request->db, request->arena, ids, assigning->job_count,
-                              request->visit.host.id, &rows, &row_count);
+                              request->attempt.host.id, &rows, &row_count);
     for (size_t i = 0; status == STATUS_OK && i < assigning->job_count; i++) {
         struct job *job = &assigning->jobs[i];
         const struct assigned_workunit_row *locked =

@@ -28,7 +28,7 @@
 #include "server/base/banned.h"
 
 /* One chosen job on its way. */
-struct attempt {
+struct locked_choice {
     const struct job *job;
     struct locked_job locked;
 };
@@ -38,8 +38,8 @@ static enum status lock_jobs(struct request *request, struct job *const *chosen,
                              struct locked_job *ret_jobs)
 {
     const struct config *config = request->config;
-    const struct counted_results counts = {.userid = request->visit.user.id,
-                                           .hostid = request->visit.host.id};
+    const struct counted_results counts = {.userid = request->attempt.user.id,
+                                           .hostid = request->attempt.host.id};
     struct job_key *keys = ARENA_ARRAY(request->arena, count, struct job_key);
     const struct workunit_row **believed =
         ARENA_ARRAY(request->arena, count, const struct workunit_row *);
@@ -80,18 +80,18 @@ struct faulty {
 
 /* Whether the job can be written. One that nobody can be sent is noted as faulty; one that only
  * this host's client cannot read stays for others. */
-static enum reason judge_documents(struct request *request, const struct attempt *attempt,
+static enum reason judge_documents(struct request *request, const struct locked_choice *choice,
                                    struct faulty *faulty)
 {
-    const struct job *job = attempt->job;
-    const struct answer_job described = claim_describe(job, &attempt->locked.documents);
+    const struct job *job = choice->job;
+    const struct answer_job described = claim_describe(job, &choice->locked.documents);
     const char *fault = reply_job_fault(&described, request->client_version), *of_documents;
 
     if (fault == NULL)
         return REASON_COUNT;
-    of_documents = documents_fault(&attempt->locked.documents);
+    of_documents = documents_fault(&choice->locked.documents);
     log_line(LOG_LEVEL_WARNING, "event=job_not_sent result=%lld host=%lld why=\"%s\"",
-             (long long)job->resultid, (long long)request->visit.host.id,
+             (long long)job->resultid, (long long)request->attempt.host.id,
              of_documents != NULL ? of_documents : fault);
     if (of_documents == NULL)
         return REASON_LONG_NAMES;
@@ -112,12 +112,12 @@ static bool stays_as_it_is(enum reason reason)
 static size_t judge_locked(struct request *request, const struct host_view *view,
                            struct job *const *chosen, const struct locked_job *locked, size_t count,
                            struct refusals *refused, struct faulty *faulty,
-                           struct attempt *ret_attempts, struct claimed *claimed)
+                           struct locked_choice *ret_choices, struct claimed *claimed)
 {
     size_t kept = 0;
 
     for (size_t i = 0; i < count; i++) {
-        const struct attempt attempt = {.job = chosen[i], .locked = locked[i]};
+        const struct locked_choice choice = {.job = chosen[i], .locked = locked[i]};
         enum reason reason = job_check_locked(view, chosen[i], locked[i].row);
 
         if (reason == REASON_COUNT && !locked[i].is_unsent) {
@@ -127,10 +127,10 @@ static size_t judge_locked(struct request *request, const struct host_view *view
             continue;
         }
         if (reason == REASON_COUNT && request_world(request)->has_documents)
-            reason = judge_documents(request, &attempt, faulty);
+            reason = judge_documents(request, &choice, faulty);
         if (reason == REASON_COUNT) {
             commit_workunit(view, chosen[i], locked[i].row);
-            ret_attempts[kept++] = attempt;
+            ret_choices[kept++] = choice;
             continue;
         }
         refuse(refused, chosen[i], reason);
@@ -142,9 +142,9 @@ static size_t judge_locked(struct request *request, const struct host_view *view
 }
 
 static struct claim claim_of(const struct request *request, const struct host_view *view,
-                             const struct attempt *attempt)
+                             const struct locked_choice *choice)
 {
-    const struct job *job = attempt->job;
+    const struct job *job = choice->job;
     const struct app_row *app = job->app;
     int64_t now = (int64_t)request->now;
     int64_t grace = grace_period(request->config);
@@ -160,7 +160,7 @@ static struct claim claim_of(const struct request *request, const struct host_vi
         .workunitid = job->workunit->id,
         .sent_time = now,
         .report_deadline = deadline,
-        .is_due_before = attempt->locked.row->transition_time <= deadline,
+        .is_due_before = choice->locked.row->transition_time <= deadline,
         .app_version_id = job->option->app_version_id,
         .flops_estimate = job->option->stored_peak,
         .commit_hr_class = hr_class_for(view, app),
@@ -211,12 +211,12 @@ static void report_capped(const struct request *request, const struct host_view 
         return;
     counter_add(COUNTER_deadlines_capped, count);
     log_line(LOG_LEVEL_WARNING, "event=deadlines_capped jobs=%zu host=%lld until=%lld", count,
-             (long long)request->visit.host.id,
+             (long long)request->attempt.host.id,
              (long long)deadline_latest(grace_period(request->config)));
 }
 
 static enum status take(struct request *request, const struct host_view *view,
-                        const struct attempt *attempts, size_t count, struct claimed *claimed)
+                        const struct locked_choice *choices, size_t count, struct claimed *claimed)
 {
     struct claim *claims = ARENA_ARRAY(request->arena, count, struct claim);
     enum status status;
@@ -226,16 +226,16 @@ static enum status take(struct request *request, const struct host_view *view,
     if (claims == NULL || claimed->jobs == NULL || claimed->of == NULL)
         return STATUS_NO_MEMORY;
     for (size_t i = 0; i < count; i++)
-        claims[i] = claim_of(request, view, &attempts[i]);
+        claims[i] = claim_of(request, view, &choices[i]);
     status = request_world(request)->results_claim(request, claims, count);
     if (status != STATUS_OK)
         return status;
     for (size_t i = 0; i < count; i++) {
-        claimed->jobs[i] = claim_describe(attempts[i].job, &attempts[i].locked.documents);
+        claimed->jobs[i] = claim_describe(choices[i].job, &choices[i].locked.documents);
         claimed->jobs[i].is_checked = request_world(request)->has_documents;
         claimed->jobs[i].report_deadline =
             claims[i].report_deadline - grace_period(request->config);
-        claimed->of[i] = attempts[i].job;
+        claimed->of[i] = choices[i].job;
     }
     claimed->count = count;
     report_capped(request, view, claimed);
@@ -246,7 +246,7 @@ enum status claim_jobs(struct request *request, const struct host_view *view,
                        struct job *const *chosen, size_t count, struct refusals *refused,
                        struct claimed *ret_claimed)
 {
-    struct attempt *attempts = ARENA_ARRAY(request->arena, count, struct attempt);
+    struct locked_choice *choices = ARENA_ARRAY(request->arena, count, struct locked_choice);
     struct faulty faulty = {.resultids = ARENA_ARRAY(request->arena, count, int64_t),
                             .workunitids = ARENA_ARRAY(request->arena, count, int64_t)};
     struct locked_job *locked = ARENA_ARRAY(request->arena, count, struct locked_job);
@@ -254,17 +254,16 @@ enum status claim_jobs(struct request *request, const struct host_view *view,
     enum status status;
 
     *ret_claimed = (struct claimed){0};
-    if (attempts == NULL || faulty.resultids == NULL || faulty.workunitids == NULL ||
-        locked == NULL)
+    if (choices == NULL || faulty.resultids == NULL || faulty.workunitids == NULL || locked == NULL)
         return STATUS_NO_MEMORY;
     status = lock_jobs(request, chosen, count, locked);
     if (status != STATUS_OK)
         return status;
     kept =
-        judge_locked(request, view, chosen, locked, count, refused, &faulty, attempts, ret_claimed);
+        judge_locked(request, view, chosen, locked, count, refused, &faulty, choices, ret_claimed);
     counter_add(COUNTER_claims_lost, ret_claimed->lost);
     if (kept > 0)
-        status = take(request, view, attempts, kept, ret_claimed);
+        status = take(request, view, choices, kept, ret_claimed);
     if (status == STATUS_OK && faulty.count > 0)
         status = db_results_reject(request->db, request->arena, faulty.resultids,
                                    faulty.workunitids, faulty.count, (int64_t)request->now);

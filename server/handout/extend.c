@@ -94,7 +94,7 @@ static struct candidate_job *find_candidates(struct request *request, size_t *re
     }
     if (*ret_count > 1)
         qsort(found, *ret_count, sizeof(found[0]), compare_candidates);
-    request->visit.first_deadline = first;
+    request->attempt.first_deadline = first;
     return found;
 }
 
@@ -159,9 +159,9 @@ static bool may_extend(struct request *request)
     const struct message *message = &request->message;
 
     return request->config->extend_deadlines && message->has_ip_results &&
-           message->other_result_count > 0 && !request->visit.host_is_new &&
-           !request->visit.detaches &&
-           budget_spend(&request->visit.budget,
+           message->other_result_count > 0 && !request->attempt.host_is_new &&
+           !request->attempt.detaches &&
+           budget_spend(&request->attempt.budget,
                         budget_of_sorting_names(message->ip_result_count) +
                             budget_of_sorting_names(message->other_result_count) +
                             budget_of_searching_names(message->other_result_count,
@@ -176,7 +176,7 @@ enum next step_extend(struct request *request)
     size_t count = 0;
     enum status status = STATUS_OK;
 
-    request->visit.first_deadline = INFINITY;
+    request->attempt.first_deadline = INFINITY;
     if (!may_extend(request))
         return NEXT_STEP;
     candidates = find_candidates(request, &count);
@@ -186,7 +186,8 @@ enum next step_extend(struct request *request)
         status = extend(request, candidates, count);
     if (status == STATUS_DB_REFUSED || status == STATUS_DB_BUG) { /* it is asked at each contact */
         log_line_with(LOG_LEVEL_CRITICAL, "error", text_from(db_error(request->db)),
-                      "event=deadlines_not_extended host=%lld", (long long)request->visit.host.id);
+                      "event=deadlines_not_extended host=%lld",
+                      (long long)request->attempt.host.id);
         return NEXT_STEP;
     }
     return status == STATUS_OK ? NEXT_STEP : request_failed(request, status, "extensions");
@@ -196,8 +197,8 @@ enum next step_extend(struct request *request)
 void extend_next_contact(struct request *request)
 {
     const struct config *config = request->config;
-    struct answer *answer = &request->visit.answer;
-    double first = request->visit.first_deadline;
+    struct answer *answer = &request->attempt.answer;
+    double first = request->attempt.first_deadline;
     double least = delay_in_reply(answer->request_delay, config->min_sendwork_interval);
     double contact;
 

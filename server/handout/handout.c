@@ -21,20 +21,20 @@ enum next handout_failed(struct request *request, enum status status, const char
     if (status != STATUS_DB_REFUSED && status != STATUS_DB_BUG)
         return request_failed(request, status, what);
     log_line_with(LOG_LEVEL_CRITICAL, "error", text_from(db_error(request->db)),
-                  "event=jobs_not_booked host=%lld what=\"%s\"", (long long)request->visit.host.id,
-                  what);
+                  "event=jobs_not_booked host=%lld what=\"%s\"",
+                  (long long)request->attempt.host.id, what);
     if (has_savepoint) {
         status = db_rollback_to_savepoint(request->db);
         if (status != STATUS_OK)
             return request_failed(request, status, what);
     }
-    answer_refuse(request->arena, &request->visit.answer, &refusal);
+    answer_refuse(request->arena, &request->attempt.answer, &refusal);
     return NEXT_STEP;
 }
 
 bool handout_add_jobs(struct request *request, const struct answer_job *jobs, size_t count)
 {
-    struct answer *answer = &request->visit.answer;
+    struct answer *answer = &request->attempt.answer;
     struct answer_job *all;
 
     if (count == 0)

@@ -131,7 +131,7 @@ static enum status find_lost(struct search *search, struct result_row **ret_rows
 static enum status read_lost(struct request *request, const struct result_row *rows, size_t count,
                              struct host_job **ret_jobs, size_t *ret_count)
 {
-    const struct visit *visit = &request->visit;
+    const struct attempt *attempt = &request->attempt;
     struct text *names = ARENA_ARRAY(request->arena, count, struct text);
     size_t found = 0;
     enum status status;
@@ -140,15 +140,15 @@ static enum status read_lost(struct request *request, const struct result_row *r
     *ret_jobs = ARENA_ARRAY(request->arena, count, struct host_job);
     if (names == NULL || *ret_jobs == NULL)
         return STATUS_NO_MEMORY;
-    if (visit->in_progress_has_jobs) { /* in the same order */
-        for (size_t i = 0; i < visit->in_progress_count && *ret_count < count; i++)
-            if (visit->in_progress_jobs[i].result.id == rows[*ret_count].id)
-                (*ret_jobs)[(*ret_count)++] = visit->in_progress_jobs[i];
+    if (attempt->in_progress_has_jobs) { /* in the same order */
+        for (size_t i = 0; i < attempt->in_progress_count && *ret_count < count; i++)
+            if (attempt->in_progress_jobs[i].result.id == rows[*ret_count].id)
+                (*ret_jobs)[(*ret_count)++] = attempt->in_progress_jobs[i];
         return STATUS_OK;
     }
     for (size_t i = 0; i < count; i++)
         names[i] = rows[i].name;
-    status = db_jobs_by_name(request->db, request->arena, request->visit.host.id, names, count,
+    status = db_jobs_by_name(request->db, request->arena, request->attempt.host.id, names, count,
                              ret_jobs, &found);
     for (size_t i = 0; status == STATUS_OK && i < found; i++) /* a moment ago they all were */
         if ((*ret_jobs)[i].result.server_state == RESULT_IN_PROGRESS)
@@ -214,7 +214,7 @@ static enum status read_documents(struct search *search)
         }
         counter_add(COUNTER_jobs_faulty, 1);
         log_line(LOG_LEVEL_WARNING, "event=job_not_sent result=%lld host=%lld why=\"%s\"",
-                 (long long)lost->job.resultid, (long long)request->visit.host.id, fault);
+                 (long long)lost->job.resultid, (long long)request->attempt.host.id, fault);
         search->over[search->over_count++] = *lost->row;
     }
     search->again_count = kept;
@@ -252,7 +252,7 @@ static enum status store(struct search *search)
 static enum status answer_lost(struct search *search)
 {
     struct request *request = search->request;
-    struct answer *answer = &request->visit.answer;
+    struct answer *answer = &request->attempt.answer;
     struct answer_job *jobs = ARENA_ARRAY(request->arena, search->again_count, struct answer_job);
 
     if (jobs == NULL)
@@ -273,7 +273,7 @@ static enum status answer_lost(struct search *search)
         answer_say(request->arena, answer, MESSAGE_LOW,
                    "Didn't resend lost task " TEXT_FORMAT ", which this computer cannot finish",
                    TEXT_ARG(search->over[i].result.name));
-    request->visit.resent = search->again_count;
+    request->attempt.resent = search->again_count;
     return handout_add_jobs(request, jobs, search->again_count) ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
@@ -316,7 +316,7 @@ static enum status sort_listed_names(struct request *request, const struct text 
     struct text *names;
 
     *ret_names = NULL;
-    if (!budget_spend(&request->visit.budget, budget_of_sorting_names(count)))
+    if (!budget_spend(&request->attempt.budget, budget_of_sorting_names(count)))
         return STATUS_OK;
     names = ARENA_ARRAY(request->arena, count, struct text);
     if (names == NULL)
@@ -331,20 +331,20 @@ static enum status sort_listed_names(struct request *request, const struct text 
 /* Where names cost too much, lost jobs and aborts wait for another request. */
 enum next step_resend(struct request *request)
 {
-    const struct visit *visit = &request->visit;
+    const struct attempt *attempt = &request->attempt;
     bool resends =
-        visit->plan.will_resend || (visit->plan.resends_if_booked && visit->force_resend);
+        attempt->plan.will_resend || (attempt->plan.resends_if_booked && attempt->force_resend);
     const struct text *names = NULL;
     enum next next = NEXT_STEP;
     enum status status = STATUS_OK;
 
-    if (resends || visit->plan.aborts)
+    if (resends || attempt->plan.aborts)
         status = sort_listed_names(request, &names);
     if (status != STATUS_OK)
         return request_failed(request, status, "names");
     if (names != NULL && resends)
         next = resend_lost(request, names);
-    if (names != NULL && next == NEXT_STEP && visit->plan.aborts)
+    if (names != NULL && next == NEXT_STEP && attempt->plan.aborts)
         next = abort_unneeded(request, names);
     return next;
 }

@@ -61,7 +61,7 @@ struct selection {
 static bool count_answer(struct selection *selection)
 {
     struct request *request = selection->request;
-    const struct answer *answer = &request->visit.answer;
+    const struct answer *answer = &request->attempt.answer;
     const struct host_view *view = &selection->view;
     struct tally *tally = &selection->tally;
 
@@ -144,20 +144,20 @@ static enum status keep_claimed(struct selection *selection, const struct claime
         change->jobs_sent++;
         shares_book(request, &selection->view, claimed->of[i]);
     }
-    request->visit.jobs_sent += claimed->count;
+    request->attempt.jobs_sent += claimed->count;
     return STATUS_OK;
 }
 
 /* Takes back what the answer and the changes say about jobs that the database did not keep. */
 static void forget_new_jobs(struct selection *selection)
 {
-    struct visit *visit = &selection->request->visit;
+    struct attempt *attempt = &selection->request->attempt;
 
-    visit->answer.job_count = selection->kept_jobs;
-    visit->jobs_sent = 0;
-    visit->bookings = NULL;
-    for (size_t i = 0; i < visit->version_change_count; i++)
-        visit->version_changes[i].jobs_sent = 0;
+    attempt->answer.job_count = selection->kept_jobs;
+    attempt->jobs_sent = 0;
+    attempt->bookings = NULL;
+    for (size_t i = 0; i < attempt->version_change_count; i++)
+        attempt->version_changes[i].jobs_sent = 0;
 }
 
 static enum status mark_savepoint(struct selection *selection)
@@ -317,7 +317,7 @@ static bool is_served(const struct selection *selection)
     for (size_t i = 0; selection->wants_work && i < tally->left.resource_count; i++)
         if (amounts_wants(&tally->left, i))
             return false;
-    return !selection->serves_always_on || selection->request->visit.jobs_sent > 0;
+    return !selection->serves_always_on || selection->request->attempt.jobs_sent > 0;
 }
 
 static enum status search_candidates(struct selection *selection)
@@ -376,7 +376,7 @@ static enum status search(struct selection *selection)
 /* Whether nothing was sent and more disk space might have changed that. */
 static bool lacks_disk(const struct selection *selection)
 {
-    return selection->request->visit.jobs_sent == 0 &&
+    return selection->request->attempt.jobs_sent == 0 &&
            (selection->judged.refusals.by_reason[REASON_DISK].count > 0 || selection->some_unseen);
 }
 
@@ -412,7 +412,7 @@ static enum status search_with_deletions(struct selection *selection)
             return STATUS_OK;
         view->disk = disk;
         status = search(selection);
-        if (status != STATUS_OK || request->visit.jobs_sent == 0 ||
+        if (status != STATUS_OK || request->attempt.jobs_sent == 0 ||
             deletable_files_order(request, &deletable))
             return status;
         status = undo_claims(selection);
@@ -441,7 +441,7 @@ static enum status search_in_passes(struct selection *selection)
             status = search(selection);
         last = pass;
     }
-    request->visit.disk_pass = request->visit.jobs_sent > 0 ? last + 1 : 0;
+    request->attempt.disk_pass = request->attempt.jobs_sent > 0 ? last + 1 : 0;
     return status;
 }
 
@@ -462,7 +462,7 @@ static void note_over_budget(struct selection *selection)
     const struct host_view *view = &selection->view;
     const struct refusal refusal = {.reason = REASON_OVER_BUDGET};
 
-    if (budget_is_used_up(&selection->request->visit.budget) &&
+    if (budget_is_used_up(&selection->request->attempt.budget) &&
         (view->workload == NULL || !edf_is_exhausted(view->workload->edf)))
         refusals_add(&selection->refused, &refusal);
 }
@@ -502,11 +502,11 @@ static enum next serve(struct selection *selection)
 
     if (selection->view.workload != NULL && edf_is_exhausted(selection->view.workload->edf))
         counter_add(COUNTER_queues_too_large, 1);
-    if (status == STATUS_OK && selection->wants_work && request->visit.answer.job_count == 0)
+    if (status == STATUS_OK && selection->wants_work && request->attempt.answer.job_count == 0)
         status = doubt_late(selection);
     if (status == STATUS_OK) {
         note_over_budget(selection);
-        if (selection->wants_work && request->visit.answer.job_count == 0) {
+        if (selection->wants_work && request->attempt.answer.job_count == 0) {
             const struct choice_notes notes = notes_of(selection);
             answer_nothing(request, &selection->view, &notes);
         }
@@ -542,7 +542,7 @@ static enum next serve_nothing(struct request *request)
 
 enum next step_select(struct request *request)
 {
-    const struct request_plan *plan = &request->visit.plan;
+    const struct request_plan *plan = &request->attempt.plan;
     struct selection *selection;
     struct choice_notes notes;
     enum next next;
@@ -554,7 +554,7 @@ enum next step_select(struct request *request)
     if (selection == NULL)
         return request_failed(request, STATUS_NO_MEMORY, "select");
     selection->request = request;
-    selection->kept_jobs = request->visit.answer.job_count;
+    selection->kept_jobs = request->attempt.answer.job_count;
     selection->wants_work = plan->wants_work;
     selection->serves_assigned = plan->serves_assigned;
     status = view_read(request, plan->wants_work ? VIEW_SELECT : VIEW_UNASKED, &selection->view);

@@ -79,7 +79,7 @@ struct source *source_open(struct request *request, const struct host_view *view
                               .explains = explains,
                               .has_pool = request->pool != NULL,
                               .asks_left = ASKS_MAX,
-                              .sent_before = request->visit.jobs_sent};
+                              .sent_before = request->attempt.jobs_sent};
     for (size_t i = 0; i < rows->app_count; i++)
         if (app_may_suit(source, &rows->apps[i]))
             appids[source->appid_count++] = rows->apps[i].id;
@@ -217,11 +217,11 @@ static enum status next_batch(struct source *source, bool some_lost, struct job 
                               size_t *ret_count)
 {
     struct request *request = source->request;
-    bool some_sent = request->visit.jobs_sent > 0;
-    bool got_some = request->visit.jobs_sent > source->sent_before;
+    bool some_sent = request->attempt.jobs_sent > 0;
+    bool got_some = request->attempt.jobs_sent > source->sent_before;
     enum status status;
 
-    source->sent_before = request->visit.jobs_sent;
+    source->sent_before = request->attempt.jobs_sent;
     if (!source->has_pool)
         return next_of_query(source, some_sent, some_lost, ret_jobs, ret_count);
     if (!source->pool_is_done) {
@@ -265,7 +265,8 @@ static enum status mark_locality(struct request *request, struct job *jobs, size
         }
     if (wanted == 0)
         return STATUS_OK;
-    if (!budget_spend(&request->visit.budget, budget_of_sorting_names(request->message.file_count)))
+    if (!budget_spend(&request->attempt.budget,
+                      budget_of_sorting_names(request->message.file_count)))
         return STATUS_OK;
     names = ARENA_ARRAY(request->arena, request->message.file_count, struct text);
     documents = ARENA_ARRAY(request->arena, wanted, struct job_documents);

@@ -212,7 +212,7 @@ static struct job *jobs_of(struct source *source, const struct pool_answer *answ
 static bool ask_beside_held(struct source *source, struct pool_question *question)
 {
     const struct request *request = source->request;
-    const struct answer *answer = &request->visit.answer;
+    const struct answer *answer = &request->attempt.answer;
     int64_t *used = ARENA_ARRAY(request->arena, answer->job_count, int64_t);
 
     if (used == NULL)

@@ -48,15 +48,15 @@ bool source_note_reserved(struct request *request, const struct pool_answer *ans
 /* User and host have had what the answer holds from now on. */
 static void note_had(struct request *request)
 {
-    const struct visit *visit = &request->visit;
+    const struct attempt *attempt = &request->attempt;
 
-    for (size_t i = 0; i < visit->answer.job_count; i++) {
-        int64_t workunitid = visit->answer.jobs[i].workunitid;
+    for (size_t i = 0; i < attempt->answer.job_count; i++) {
+        int64_t workunitid = attempt->answer.jobs[i].workunitid;
 
         if (request->config->one_result_per_user_per_wu)
-            pool_note_had(request->pool, POOL_USER, visit->user.id, &workunitid, 1);
+            pool_note_had(request->pool, POOL_USER, attempt->user.id, &workunitid, 1);
         if (request->config->one_result_per_host_per_wu)
-            pool_note_had(request->pool, POOL_HOST, visit->host.id, &workunitid, 1);
+            pool_note_had(request->pool, POOL_HOST, attempt->host.id, &workunitid, 1);
     }
 }
 
@@ -64,7 +64,7 @@ static void note_had(struct request *request)
  * reserved. */
 static void drop_sent(struct request *request)
 {
-    const struct answer *answer = &request->visit.answer;
+    const struct answer *answer = &request->attempt.answer;
 
     for (size_t i = 0; i < answer->job_count; i++)
         if (!answer->jobs[i].is_resent)

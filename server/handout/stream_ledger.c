@@ -164,19 +164,19 @@ void shares_book(struct request *request, struct host_view *view, const struct j
     booking = ARENA_NEW(request->arena, struct stream_booking);
     if (booking == NULL) /* the reply does not fit either */
         return;
-    *booking = (struct stream_booking){.next = request->visit.bookings,
+    *booking = (struct stream_booking){.next = request->attempt.bookings,
                                        .streams = view->streams,
                                        .stream = job->stream,
                                        .flops = job->workunit->rsc_fpops_est};
-    request->visit.bookings = booking;
+    request->attempt.bookings = booking;
 }
 
 void shares_commit(struct request *request)
 {
-    const struct stream_booking *booking = request->visit.bookings;
+    const struct stream_booking *booking = request->attempt.bookings;
     struct stream_shares *shares;
 
-    request->visit.bookings = NULL;
+    request->attempt.bookings = NULL;
     if (request->ledger == NULL || booking == NULL)
         return;
     shares = ledger_lock(request->ledger, request->config->stream, 0);

@@ -62,7 +62,7 @@ static void read_keywords(const struct request *request, struct host_view *view)
         return;
     path = text_string(request->arena, text_print(request->arena, TEXT_FORMAT "/kw_prefs/%lld",
                                                   TEXT_ARG(request->config->project_dir_path),
-                                                  (long long)request->visit.user.id));
+                                                  (long long)request->attempt.user.id));
     if (file_read(request->arena, path, KEYWORDS_BYTES_MAX, &file, NULL) != STATUS_OK)
         return;
     view->keywords_yes = read_line(request->arena, text_split(&file, '\n'));
@@ -94,41 +94,41 @@ static void read_host(const struct request *request, struct host_view *view)
 {
     const struct config *config = request->config;
     const struct message *message = &request->message;
-    const struct visit *visit = &request->visit;
+    const struct attempt *attempt = &request->attempt;
     struct cpus cpus =
-        limits_cpus(visit->host.p_ncpus, config, &visit->prefs, &visit->project_prefs);
+        limits_cpus(attempt->host.p_ncpus, config, &attempt->prefs, &attempt->project_prefs);
 
     *view = (struct host_view){
         .config = config,
         .message = message,
-        .host = &visit->host,
-        .project = &visit->project_prefs,
-        .userid = visit->user.id,
+        .host = &attempt->host,
+        .project = &attempt->project_prefs,
+        .userid = attempt->user.id,
         .client_version = request->client_version,
         .now = request->now,
         .delay_bound_most = delay_bound_most(config, (int64_t)request->now),
         .is_above_disk_share = message->d_project_share > 0 &&
                                message->d_boinc_used_project > message->d_project_share,
         .is_backup = message->has_resource_share_fraction && message->resource_share_fraction <= 0,
-        .only_assigned = visit->user.seti_id != 0,
-        .memory = memory_usable(visit->host.m_nbytes, &visit->prefs),
+        .only_assigned = attempt->user.seti_id != 0,
+        .memory = memory_usable(attempt->host.m_nbytes, &attempt->prefs),
         .memory_is_strict = memory_is_strict(config, request->client_version),
-        .memory_32bit = memory_of_32bit(visit->host.os_name),
+        .memory_32bit = memory_of_32bit(attempt->host.os_name),
         .disk_is_unknown =
             !message->has_d_free && !(message->d_free > 0) && !disk_is_reported(message),
-        .space = disk_space_of(message, &visit->prefs, config->default_disk_min_free_gb,
+        .space = disk_space_of(message, &attempt->prefs, config->default_disk_min_free_gb,
                                deletable_bytes_bound(request)),
         .correction = estimate_correction(message, request->client_version),
         .availability = availability_of(message, request->client_version),
     };
     amounts_read(message, cpus, config->share_in_scalar_request, &view->asked);
-    view->limits = limits_of(config, &view->asked, &visit->project_prefs);
+    view->limits = limits_of(config, &view->asked, &attempt->project_prefs);
     for (size_t i = 0; i < view->asked.resource_count; i++)
         view->is_excluded[i] =
             resource_is_excluded(view->project, i, view->asked.resources[i].type);
     for (int type = HR_FINE; type <= HR_COARSE; type++) {
-        int64_t class_number = hr_class((enum hr_type)type, visit->host.os_name,
-                                        visit->host.p_vendor, visit->host.p_model);
+        int64_t class_number = hr_class((enum hr_type)type, attempt->host.os_name,
+                                        attempt->host.p_vendor, attempt->host.p_model);
         if (hr_class_is_known((enum hr_type)type, class_number))
             view->hr_classes[type] = class_number;
     }
@@ -168,7 +168,7 @@ enum status view_read(struct request *request, enum view_purpose purpose,
     if (!view_make_options(request, view) ||
         (needs[purpose].reads_streams && !shares_read(request, view)))
         return STATUS_NO_MEMORY;
-    view->is_over_budget = budget_is_used_up(&request->visit.budget);
+    view->is_over_budget = budget_is_used_up(&request->attempt.budget);
     if (view->is_over_budget)
         return STATUS_OK;
     if (needs[purpose].reads_jobs)

@@ -77,7 +77,7 @@ void view_count_listed(struct request *request, struct host_view *view)
 
     if (view->app_limit_count > 0)
         cost += APP_COST + view->app_limit_count * LIMIT_COST;
-    if (!budget_spend(&request->visit.budget, message->other_result_count * cost))
+    if (!budget_spend(&request->attempt.budget, message->other_result_count * cost))
         return;
     for (size_t i = 0; i < message->other_result_count; i++) {
         const struct other_result *job = &message->other_results[i];
@@ -97,7 +97,7 @@ void view_count_listed(struct request *request, struct host_view *view)
  * memory. */
 static bool sort_answer(const struct request *request, struct id_list *ret_answered)
 {
-    const struct answer *answer = &request->visit.answer;
+    const struct answer *answer = &request->attempt.answer;
     int64_t *ids = ARENA_ARRAY(request->arena, answer->job_count, int64_t);
 
     if (ids == NULL)
@@ -191,7 +191,7 @@ static enum status find_always_on(struct request *request, struct host_view *vie
 
 enum status view_count_rows(struct request *request, struct host_view *view)
 {
-    const struct request_plan *plan = &request->visit.plan;
+    const struct request_plan *plan = &request->attempt.plan;
     enum status status = plan->counts_rows ? count_rows(request, view) : STATUS_OK;
 
     if (status == STATUS_OK && plan->serves_always_on)
@@ -208,7 +208,7 @@ static struct own_job own_job_of(const struct request *request, const struct hos
     const struct version_option *option =
         version_option_find(&view->options, row->result.appid, row->result.app_version_id);
     double flops = option != NULL ? option->usage.projected_flops
-                                  : estimate_cpu_flops(request->visit.host.p_fpops);
+                                  : estimate_cpu_flops(request->attempt.host.p_fpops);
     struct own_job own = {.name = row->result.name,
                           .is_always_on = app != NULL && app->non_cpu_intensive != 0,
                           .job = {.cpus = 1}};
@@ -266,7 +266,7 @@ static enum status read_memory(struct request *request, struct host_view *view)
     size_t count = 0;
     enum status status = memory_peaks(request, &peaks, &count);
 
-    if (status != STATUS_OK || !budget_spend(&request->visit.budget, view->options.count * count))
+    if (status != STATUS_OK || !budget_spend(&request->attempt.budget, view->options.count * count))
         return status;
     for (size_t i = 0; i < view->options.count; i++) {
         struct version_option *option = &view->options.items[i];
@@ -283,7 +283,7 @@ static enum status read_memory(struct request *request, struct host_view *view)
 static bool read_answer(struct request *request, const struct host_view *view,
                         struct workload_facts *facts)
 {
-    const struct answer *answer = &request->visit.answer;
+    const struct answer *answer = &request->attempt.answer;
     struct edf_job *resent = ARENA_ARRAY(request->arena, answer->job_count, struct edf_job);
     struct text *aborted = ARENA_ARRAY(request->arena, answer->aborts.count, struct text);
 
@@ -309,7 +309,7 @@ static bool read_answer(struct request *request, const struct host_view *view,
 /* Where the list of the client says nothing of what jobs take of memory. */
 static bool needs_own(const struct request *request, const struct host_view *view)
 {
-    return request->visit.plan.queue_needs_rows ||
+    return request->attempt.plan.queue_needs_rows ||
            (view->simulates_memory && request->config->workload_sim && view->in_progress_total > 0);
 }
 
@@ -322,12 +322,12 @@ static enum status make_queue(struct request *request, struct host_view *view)
         .availability = view->availability,
         .now = view->now,
         .ignore_overdue = config->edf_ignore_overdue * DAY,
-        .connection_period = request->visit.prefs.work_buf_min_days * DAY,
+        .connection_period = request->attempt.prefs.work_buf_min_days * DAY,
         .memory = view->simulates_memory ? view->memory : 0,
         .ignores_list = !config->workload_sim,
-        .jobs_max =
-            (size_t)view->limits.reply + (request->visit.plan.serves_assigned ? ASSIGNED_SPARE : 0),
-        .budget = &request->visit.budget,
+        .jobs_max = (size_t)view->limits.reply +
+                    (request->attempt.plan.serves_assigned ? ASSIGNED_SPARE : 0),
+        .budget = &request->attempt.budget,
     };
 
     if (needs_own(request, view)) {

@@ -34,16 +34,16 @@ enum { SEED_VERSIONS = 0x7653 };
 static bool statistics_now(const struct request *request, int64_t id, int64_t first_quota,
                            struct host_app_version_row *ret_row)
 {
-    const struct visit *visit = &request->visit;
+    const struct attempt *attempt = &request->attempt;
     const struct host_app_version_row *stored = request_version(request, id);
 
     *ret_row = stored != NULL ? *stored
                               : (struct host_app_version_row){.app_version_id = id,
                                                               .max_jobs_per_day = first_quota};
-    if (visit->is_new_day)
+    if (attempt->is_new_day)
         ret_row->n_jobs_today = 0;
-    for (size_t i = 0; i < visit->version_change_count; i++) {
-        const struct host_app_version_change *change = &visit->version_changes[i];
+    for (size_t i = 0; i < attempt->version_change_count; i++) {
+        const struct host_app_version_change *change = &attempt->version_changes[i];
         if (change->app_version_id != id)
             continue;
         if (change->sets_max_jobs_per_day)
@@ -61,7 +61,7 @@ static double processors_of(const struct request *request, const struct host_vie
         view->asked.resource_count > resource ? view->asked.resources[resource].count : 0;
 
     if (resource == RESOURCE_CPU)
-        return fmin((double)request->visit.host.p_ncpus, (double)request->config->max_ncpus);
+        return fmin((double)request->attempt.host.p_ncpus, (double)request->config->max_ncpus);
     return request->config->gpu_multiplier > 0 ? count * request->config->gpu_multiplier : count;
 }
 
@@ -71,7 +71,7 @@ static void judge_option(const struct request *request, const struct host_view *
 {
     struct host_app_version_row row;
     bool has_row = statistics_now(request, option->statistics_id, view->first_quota, &row);
-    double benchmark = estimate_cpu_flops(request->visit.host.p_fpops) *
+    double benchmark = estimate_cpu_flops(request->attempt.host.p_fpops) *
                        (option->usage.avg_ncpus + COPROC_SPEEDUP * option->usage.coproc_count);
     const struct speed_question speed = {
         .class_flops = class_flops,
@@ -83,9 +83,9 @@ static void judge_option(const struct request *request, const struct host_view *
     };
 
     option->stored_peak = estimate_stored_peak(
-        request->visit.host.p_fpops, option->usage.peak_flops,
+        request->attempt.host.p_fpops, option->usage.peak_flops,
         option->usage.avg_ncpus *
-            estimate_capped_flops(request->visit.host.p_fpops, &request->catalog->benchmarks));
+            estimate_capped_flops(request->attempt.host.p_fpops, &request->catalog->benchmarks));
     option->is_untried = !has_row || row.et_n < 1;
     option->is_failing =
         has_row && row.pfc_n <= 0 && row.max_jobs_per_day == 1 && row.consecutive_valid == 0;
@@ -97,8 +97,8 @@ static void judge_option(const struct request *request, const struct host_view *
                           request->config->version_select_random_factor, option->is_failing,
                           random_normal(random), random_unit(random));
     option->is_reliable =
-        has_row && version_is_reliable(&row, request->config, request->visit.host.os_name,
-                                       request->visit.host.p_vendor);
+        has_row && version_is_reliable(&row, request->config, request->attempt.host.os_name,
+                                       request->attempt.host.p_vendor);
     option->is_trusted = version_is_trusted(row.consecutive_valid, random_unit(random));
     option->daily_limit = limits_daily(row.max_jobs_per_day, request->config->daily_result_quota,
                                        option->resource < view->asked.resource_count
@@ -146,19 +146,19 @@ static bool platform_rank(const struct host_platforms *platforms, int64_t platfo
 static void judge_plan_class(const struct request *request, const struct host_view *view,
                              struct random *random, struct version_option *option)
 {
-    const struct visit *visit = &request->visit;
+    const struct attempt *attempt = &request->attempt;
     const struct plan_classes builtin = plan_classes_builtin();
     const struct plan_host host = {
         .message = &request->message,
         .client_version = request->client_version,
-        .userid = visit->user.id,
+        .userid = attempt->user.id,
         .cpus = view->asked.our_cpus,
         .memory = view->memory,
-        .cpu_flops = estimate_capped_flops(visit->host.p_fpops, &request->catalog->benchmarks),
+        .cpu_flops = estimate_capped_flops(attempt->host.p_fpops, &request->catalog->benchmarks),
         .primary_platform =
             request->message.platform_count > 0 ? request->message.platforms[0] : NO_TEXT,
-        .project_prefs = visit->user.project_prefs,
-        .venue = visit->host.venue,
+        .project_prefs = attempt->user.project_prefs,
+        .venue = attempt->host.venue,
         .chance = random_unit(random),
     };
     const struct plan_verdict verdict =
@@ -182,7 +182,7 @@ static void add_version(const struct request *request, struct host_view *view,
                         const struct app_version_row *version, struct random *random)
 {
     struct version_option *option = &view->options.items[view->options.count];
-    double cpu_flops = estimate_cpu_flops(request->visit.host.p_fpops);
+    double cpu_flops = estimate_cpu_flops(request->attempt.host.p_fpops);
 
     *option = (struct version_option){
         .app = catalog_app(request->catalog, version->appid),
@@ -221,7 +221,7 @@ static void add_own_version(const struct request *request, struct host_view *vie
     struct version_option *option = &view->options.items[view->options.count];
     const struct app_row *app = catalog_app_by_name(request->catalog, own->app_name);
     int64_t id = anonymous_version_id(own->coproc_type);
-    double cpu_flops = estimate_cpu_flops(request->visit.host.p_fpops);
+    double cpu_flops = estimate_cpu_flops(request->attempt.host.p_fpops);
     double said = own->flops > 0 ? own->flops : cpu_flops;
 
     if (own->is_placeholder || app == NULL || id == 0 || own->version_num < app->min_version ||
@@ -278,12 +278,12 @@ static bool add_own_versions(struct request *request, struct host_view *view, st
 {
     const struct message *message = &request->message;
 
-    (void)budget_spend(&request->visit.budget, message->app_version_count * OWN_VERSION_COST);
+    (void)budget_spend(&request->attempt.budget, message->app_version_count * OWN_VERSION_COST);
     for (size_t i = 0; i < message->app_version_count; i++)
         add_own_version(request, view, &message->app_versions[i], random);
     if (!count_together(request, view))
         return false;
-    view->options.own = own_versions_sort(request->arena, &view->options, &request->visit.budget);
+    view->options.own = own_versions_sort(request->arena, &view->options, &request->attempt.budget);
     return view->options.own != NULL;
 }
 

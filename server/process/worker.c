@@ -183,7 +183,7 @@ static bool note_request(struct worker *worker, struct exchange *exchange, size_
     if (worker->receiver != NULL) /* a CGI program has nobody who begins files */
         recording_take(server_recording(worker->server), request, &exchange->record);
     worker->db_was_away = worker->db_was_away || request->database_was_away;
-    is_served = request->attempts > 0 && request->visit.answer.kind == ANSWER_FULL;
+    is_served = request->attempts > 0 && request->attempt.answer.kind == ANSWER_FULL;
     if (is_served || request->database_was_away)
         server_note_database(worker->server, is_served, clock_ns());
     arena_reset(request->arena);
@@ -194,7 +194,7 @@ void worker_end_request(struct worker *worker, struct exchange *exchange, enum o
 {
     request_end(&exchange->request, outcome, &exchange->reply);
     exchange->received->is_found =
-        outcome == OUTCOME_COMMITTED && exchange->request.visit.user.id != 0;
+        outcome == OUTCOME_COMMITTED && exchange->request.attempt.user.id != 0;
     exchange->is_served = note_request(worker, exchange, exchange->reply.length);
 }
 

@@ -58,16 +58,17 @@ static void add_pseudonym(struct buffer *text, const struct digest_secret *secre
 /* --- what was known of the host --------------------------------------------------------------- */
 
 static void add_in_progress(struct buffer *text, const struct digest_secret *secret,
-                            const struct visit *visit)
+                            const struct attempt *attempt)
 {
-    for (size_t i = 0; visit->in_progress_is_read && i < visit->in_progress_count; i++) {
-        struct host_job job = {.result = visit->in_progress[i]};
+    for (size_t i = 0; attempt->in_progress_is_read && i < attempt->in_progress_count; i++) {
+        struct host_job job = {.result = attempt->in_progress[i]};
         struct pseudonym name = {.text = ""};
 
-        if (visit->in_progress_has_jobs) { /* only then names are compared with those of the client
-                                            */
+        if (attempt
+                ->in_progress_has_jobs) { /* only then names are compared with those of the client
+                                           */
             name = pseudonym_of(secret, job.result.name);
-            job.workunit = visit->in_progress_jobs[i].workunit;
+            job.workunit = attempt->in_progress_jobs[i].workunit;
         }
         job.workunit.id = job.workunit.id != 0; /* whether it is still there */
         job.result.name = text_from(name.text);
@@ -76,26 +77,27 @@ static void add_in_progress(struct buffer *text, const struct digest_secret *sec
 }
 
 static void add_known(struct buffer *text, const struct digest_secret *secret,
-                      const struct visit *visit)
+                      const struct attempt *attempt)
 {
-    const struct project_preferences *project = &visit->project_prefs;
+    const struct project_preferences *project = &attempt->project_prefs;
 
-    record_row_write(text, &record_hosts, &visit->stored);
-    for (size_t i = 0; i < visit->version_count; i++)
-        record_row_write(text, &record_host_versions, &visit->versions[i]);
-    for (size_t i = 0; i < visit->version_change_count; i++)
-        record_row_write(text, &record_version_changes, &visit->version_changes[i]);
-    record_row_write(text, &record_globals, &visit->prefs);
+    record_row_write(text, &record_hosts, &attempt->stored);
+    for (size_t i = 0; i < attempt->version_count; i++)
+        record_row_write(text, &record_host_versions, &attempt->versions[i]);
+    for (size_t i = 0; i < attempt->version_change_count; i++)
+        record_row_write(text, &record_version_changes, &attempt->version_changes[i]);
+    record_row_write(text, &record_globals, &attempt->prefs);
     record_row_write(text, &record_projects, project);
     for (size_t i = 0; i < project->app_id_count; i++)
         add_integer(text, "selected_appid", project->app_ids[i]);
     for (size_t i = 0; i < project->no_resource_count; i++)
         buffer_add_element(text, 0, "no_resource",
                            text_from(anonymous_type(secret, project->no_resources[i]).text));
-    add_in_progress(text, secret, visit);
-    for (size_t i = 0; i < visit->memory_peak_count; i++)
-        record_row_write(text, &record_memory_peaks, &visit->memory_peaks[i]);
-    for (const struct text_item *item = visit->answer.aborts.first; item != NULL; item = item->next)
+    add_in_progress(text, secret, attempt);
+    for (size_t i = 0; i < attempt->memory_peak_count; i++)
+        record_row_write(text, &record_memory_peaks, &attempt->memory_peaks[i]);
+    for (const struct text_item *item = attempt->answer.aborts.first; item != NULL;
+         item = item->next)
         add_pseudonym(text, secret, "abort", item->text);
 }
 
@@ -122,13 +124,13 @@ static int64_t anonymous_batch(const struct request *request, int64_t batch)
 {
     if (!request->config->user_filter || batch == 0)
         return batch;
-    return batch == request->visit.user.id ? RECORDED_ACCOUNT : RECORDED_OTHER_ACCOUNT;
+    return batch == request->attempt.user.id ? RECORDED_ACCOUNT : RECORDED_OTHER_ACCOUNT;
 }
 
 static void add_supply(struct buffer *text, const struct request *request,
                        const struct pool_survey *survey)
 {
-    const struct answer *answer = &request->visit.answer;
+    const struct answer *answer = &request->attempt.answer;
     size_t most = survey->count + answer->job_count, count = 0;
     struct record_unsent *unsent = ARENA_ARRAY(request->arena, most, struct record_unsent);
     struct order_key *keys = ARENA_ARRAY(request->arena, most, struct order_key);
@@ -172,16 +174,17 @@ static void add_supply(struct buffer *text, const struct request *request,
 static void survey_pool(const struct request *request, struct record_head *head,
                         struct pool_survey *ret_survey)
 {
-    const struct visit *visit = &request->visit;
+    const struct attempt *attempt = &request->attempt;
     const struct pool_survey_question question = {
-        .subjects = {[POOL_USER] = request->config->one_result_per_user_per_wu ? visit->user.id : 0,
+        .subjects = {[POOL_USER] =
+                         request->config->one_result_per_user_per_wu ? attempt->user.id : 0,
                      [POOL_HOST] =
-                         request->config->one_result_per_host_per_wu ? visit->host.id : 0},
+                         request->config->one_result_per_host_per_wu ? attempt->host.id : 0},
         .classes_max = RECORDED_CLASSES_MAX,
         .jobs_max = RECORDED_JOBS_MAX};
 
     *ret_survey = (struct pool_survey){0};
-    if (request->pool == NULL || !visit->plan.wants_work)
+    if (request->pool == NULL || !attempt->plan.wants_work)
         return;
     head->has_supply = pool_survey(request->pool, request->arena, &question, ret_survey);
     head->supply_is_cut = ret_survey->is_cut;
@@ -189,16 +192,16 @@ static void survey_pool(const struct request *request, struct record_head *head,
 
 /* --- what became of it ------------------------------------------------------------------------ */
 
-static int64_t place_of(const struct visit *visit, int64_t resultid)
+static int64_t place_of(const struct attempt *attempt, int64_t resultid)
 {
-    for (size_t i = 0; visit->in_progress_is_read && i < visit->in_progress_count; i++)
-        if (visit->in_progress[i].id == resultid)
+    for (size_t i = 0; attempt->in_progress_is_read && i < attempt->in_progress_count; i++)
+        if (attempt->in_progress[i].id == resultid)
             return (int64_t)i + 1;
     return 0;
 }
 
 static void add_job(struct buffer *text, const struct digest_secret *secret,
-                    const struct visit *visit, const struct answer_job *job)
+                    const struct attempt *attempt, const struct answer_job *job)
 {
     struct pseudonym type = anonymous_type(secret, job->usage.coproc_type);
     const struct record_job row = {
@@ -206,7 +209,7 @@ static void add_job(struct buffer *text, const struct digest_secret *secret,
         .app_version_id = job->version != NULL ? job->version->id : 0,
         .is_resent = job->is_resent,
         .is_assigned = job->is_assigned,
-        .place = job->is_resent ? place_of(visit, job->resultid) : 0,
+        .place = job->is_resent ? place_of(attempt, job->resultid) : 0,
         .coproc_type = text_from(type.text),
         .avg_ncpus = job->usage.avg_ncpus,
         .coproc_count = job->usage.coproc_count,
@@ -220,19 +223,19 @@ static void add_job(struct buffer *text, const struct digest_secret *secret,
 }
 
 static void add_outcome(struct buffer *text, const struct digest_secret *secret,
-                        const struct visit *visit)
+                        const struct attempt *attempt)
 {
-    const struct answer *answer = &visit->answer;
+    const struct answer *answer = &attempt->answer;
 
     for (size_t i = 0; i < answer->reason_count; i++)
         buffer_add_element(text, 0, "reason", text_from(reason_word(answer->reasons[i])));
     for (size_t i = 0; i < answer->job_count; i++)
-        add_job(text, secret, visit, &answer->jobs[i]);
+        add_job(text, secret, attempt, &answer->jobs[i]);
 }
 
 static struct record_head head_of(const struct request *request)
 {
-    const struct visit *visit = &request->visit;
+    const struct attempt *attempt = &request->attempt;
 
     return (struct record_head){
         .now = request->now,
@@ -240,35 +243,35 @@ static struct record_head head_of(const struct request *request)
         .seed_low = (int64_t)(request->seed & UINT32_MAX),
         .backlog = request->load.backlog,
         .stop_work = request->stop_work,
-        .host_is_new = visit->host_is_new,
-        .is_new_day = visit->is_new_day,
-        .only_assigned = visit->user.seti_id != 0,
-        .reads_in_progress = visit->in_progress_is_read,
-        .reads_workunits = visit->in_progress_has_jobs,
-        .kind = (int64_t)visit->answer.kind,
-        .request_delay = visit->answer.request_delay,
-        .reports_booked = (int64_t)visit->booked,
+        .host_is_new = attempt->host_is_new,
+        .is_new_day = attempt->is_new_day,
+        .only_assigned = attempt->user.seti_id != 0,
+        .reads_in_progress = attempt->in_progress_is_read,
+        .reads_workunits = attempt->in_progress_has_jobs,
+        .kind = (int64_t)attempt->answer.kind,
+        .request_delay = attempt->answer.request_delay,
+        .reports_booked = (int64_t)attempt->booked,
     };
 }
 
 void record_write(const struct request *request, const struct digest_secret *secret,
                   const struct circumstances_key *key, struct buffer *ret_text)
 {
-    const struct visit *visit = &request->visit;
+    const struct attempt *attempt = &request->attempt;
     struct record_head head = head_of(request);
     struct pool_survey survey;
 
     survey_pool(request, &head, &survey);
     buffer_print(ret_text, "<recorded>\n<format>%d</format>\n", (int)RECORD_FORMAT);
     buffer_add_element(ret_text, 0, "under", text_from(key->text));
-    add_number(ret_text, secret, "host", visit->host.id);
-    add_number(ret_text, secret, "user", visit->user.id);
+    add_number(ret_text, secret, "host", attempt->host.id);
+    add_number(ret_text, secret, "user", attempt->user.id);
     record_row_write(ret_text, &record_heads, &head);
-    if (visit->answer.kind == ANSWER_FULL) {
-        add_known(ret_text, secret, visit);
+    if (attempt->answer.kind == ANSWER_FULL) {
+        add_known(ret_text, secret, attempt);
         add_supply(ret_text, request, &survey);
     }
-    add_outcome(ret_text, secret, visit);
+    add_outcome(ret_text, secret, attempt);
     anonymous_request(&request->message, secret, ret_text);
     buffer_add_string(ret_text, "</recorded>\n");
 }

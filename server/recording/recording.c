@@ -353,7 +353,7 @@ void recording_take(struct recording *recording, const struct request *request,
     struct recording_secret secret;
     bool is_possible;
 
-    if (!request->config->record_requests || request->visit.user.id == 0)
+    if (!request->config->record_requests || request->attempt.user.id == 0)
         return;
     secret = current_secret(recording);
     is_possible = secret.number > 0 && request->transport.body.length <= RECORDED_BODY_MAX &&

@@ -165,23 +165,24 @@ static enum status fill_pool(struct pool *pool, const struct recorded_request *r
 
 static bool set_in_progress(struct request *request, const struct recorded_request *record)
 {
-    struct visit *visit = &request->visit;
+    struct attempt *attempt = &request->attempt;
 
-    visit->in_progress = ARENA_ARRAY(request->arena, record->in_progress_count, struct result_row);
-    if (visit->in_progress == NULL)
+    attempt->in_progress =
+        ARENA_ARRAY(request->arena, record->in_progress_count, struct result_row);
+    if (attempt->in_progress == NULL)
         return false;
     for (size_t i = 0; i < record->in_progress_count; i++)
-        visit->in_progress[i] = record->in_progress[i].result;
-    visit->in_progress_count = record->in_progress_count;
-    visit->in_progress_jobs = record->in_progress;
-    visit->in_progress_is_read = visit->in_progress_has_jobs = true;
+        attempt->in_progress[i] = record->in_progress[i].result;
+    attempt->in_progress_count = record->in_progress_count;
+    attempt->in_progress_jobs = record->in_progress;
+    attempt->in_progress_is_read = attempt->in_progress_has_jobs = true;
     return true;
 }
 
 /* Jobs that were sent again or assigned are as they were. */
 static bool set_answer(struct request *request, const struct recorded_request *record)
 {
-    struct answer *answer = &request->visit.answer;
+    struct answer *answer = &request->attempt.answer;
 
     answer->jobs = ARENA_ARRAY(request->arena, record->job_count, struct answer_job);
     if (answer->jobs == NULL)
@@ -207,7 +208,7 @@ static bool set_answer(struct request *request, const struct recorded_request *r
             .rsc_memory_bound = job->rsc_memory_bound,
             .rsc_disk_bound = job->rsc_disk_bound,
         };
-        request->visit.resent += job->is_resent;
+        request->attempt.resent += job->is_resent;
     }
     for (size_t i = 0; i < record->abort_count; i++)
         text_items_add(request->arena, &answer->aborts, record->aborts[i]);
@@ -216,26 +217,26 @@ static bool set_answer(struct request *request, const struct recorded_request *r
 
 static bool set_host(struct request *request, const struct recorded_request *record)
 {
-    struct visit *visit = &request->visit;
+    struct attempt *attempt = &request->attempt;
 
-    visit->user.id = RECORDED_ACCOUNT;
-    visit->user.seti_id = record->head.only_assigned;
-    visit->stored = record->stored;
-    visit->stored.id = RECORDED_ACCOUNT;
-    visit->host = visit->stored;
-    host_record_copy(&request->message, NO_TEXT, request->arena, &visit->host);
-    visit->host.rpc_time = (int64_t)request->now;
-    visit->host_is_new = record->head.host_is_new;
-    visit->is_new_day = record->head.is_new_day;
-    visit->prefs = record->prefs;
-    visit->project_prefs = record->project_prefs;
-    visit->versions = record->versions;
-    visit->version_count = record->version_count;
-    visit->memory_peaks = record->memory_peaks;
-    visit->memory_peak_count = record->memory_peak_count;
-    visit->memory_peaks_are_read = true;
-    visit->version_changes = record->changes;
-    visit->version_change_count = visit->version_change_capacity = record->change_count;
+    attempt->user.id = RECORDED_ACCOUNT;
+    attempt->user.seti_id = record->head.only_assigned;
+    attempt->stored = record->stored;
+    attempt->stored.id = RECORDED_ACCOUNT;
+    attempt->host = attempt->stored;
+    host_record_copy(&request->message, NO_TEXT, request->arena, &attempt->host);
+    attempt->host.rpc_time = (int64_t)request->now;
+    attempt->host_is_new = record->head.host_is_new;
+    attempt->is_new_day = record->head.is_new_day;
+    attempt->prefs = record->prefs;
+    attempt->project_prefs = record->project_prefs;
+    attempt->versions = record->versions;
+    attempt->version_count = record->version_count;
+    attempt->memory_peaks = record->memory_peaks;
+    attempt->memory_peak_count = record->memory_peak_count;
+    attempt->memory_peaks_are_read = true;
+    attempt->version_changes = record->changes;
+    attempt->version_change_count = attempt->version_change_capacity = record->change_count;
     return set_in_progress(request, record) && set_answer(request, record);
 }
 
@@ -250,26 +251,26 @@ static void judge(struct request *request, const struct recorded_request *record
            !text_is(record->reasons[place], reason_word(REASON_CODE_SIGN_KEY)))
         place++;
     if (place == 0 && record->reason_count > 0) /* it was the decisive one */
-        answer_reason(&request->visit.answer, REASON_CODE_SIGN_KEY);
+        answer_reason(&request->attempt.answer, REASON_CODE_SIGN_KEY);
     authenticate_judge(request);
     if (place == record->reason_count)
         return;
-    answer_reason(&request->visit.answer, REASON_CODE_SIGN_KEY);
-    request->visit.work_refused = true;
-    request->visit.plan = request_plan_make(request);
+    answer_reason(&request->attempt.answer, REASON_CODE_SIGN_KEY);
+    request->attempt.work_refused = true;
+    request->attempt.plan = request_plan_make(request);
 }
 
 static enum next walk(struct request *request, const struct recorded_request *record)
 {
-    struct request_plan *plan = &request->visit.plan;
+    struct request_plan *plan = &request->attempt.plan;
     enum next next = step_parse(request);
 
     if (next == NEXT_STEP)
         next = step_screen(request);
     if (next != NEXT_STEP)
         return next;
-    request->visit.answer = request->early;
-    request->visit.budget = request->budget;
+    request->attempt.answer = request->early;
+    request->attempt.budget = request->budget;
     if (!set_host(request, record))
         return request_failed(request, STATUS_NO_MEMORY, "replay");
     judge(request, record);
@@ -313,7 +314,7 @@ enum status replay_request(const struct recorded_request *record, const struct r
     if (status == STATUS_OK && walk(request, record) == NEXT_FAILED)
         status = fail(failure, STATUS_INVALID, "%s", request->failure.text);
     if (status == STATUS_OK) {
-        *ret_outcome = outcome_of(&request->visit.answer);
+        *ret_outcome = outcome_of(&request->attempt.answer);
         *ret_asks = message_wants_work(&request->message);
     }
     pool_destroy(request->pool);

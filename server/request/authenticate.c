@@ -46,39 +46,39 @@ enum { OWN_APPS_SAID = 3 };
  * host; the guard rows of hosts to be have their user's id, negated. */
 static enum status insert_host(struct request *request)
 {
-    struct visit *visit = &request->visit;
+    struct attempt *attempt = &request->attempt;
     enum status status =
-        db_host_guard(request->db, -visit->user.id, request->token, (int64_t)request->now);
+        db_host_guard(request->db, -attempt->user.id, request->token, (int64_t)request->now);
 
     if (status != STATUS_OK)
         return status;
-    return db_host_insert(request->db, &visit->host, &visit->host.id);
+    return db_host_insert(request->db, &attempt->host, &attempt->host.id);
 }
 
 static enum next update_host(struct request *request)
 {
     struct message *message = &request->message;
-    struct visit *visit = &request->visit;
-    struct host_row *host = &visit->host;
+    struct attempt *attempt = &request->attempt;
+    struct host_row *host = &attempt->host;
     enum status status;
 
-    visit->stored = *host;
-    host_record_complete(&visit->stored, message);
-    host_record_copy(message, visit->user.email_addr, request->arena, host);
+    attempt->stored = *host;
+    host_record_complete(&attempt->stored, message);
+    host_record_copy(message, attempt->user.email_addr, request->arena, host);
     host->external_ip_addr = host_record_external_address(
         request->transport.forwarded_for, request->transport.remote_addr,
         request->config->trusted_proxy.items, request->config->trusted_proxy.count);
     host->rpc_time = (int64_t)request->now;
-    if (visit->host_is_new) {
+    if (attempt->host_is_new) {
         host->create_time = host->rpc_time;
-        host->venue = visit->user.venue;
+        host->venue = attempt->user.venue;
         status = insert_host(request);
         if (status != STATUS_OK)
             return request_failed(request, status, "new host");
-        visit->answer.hostid = host->id;
+        attempt->answer.hostid = host->id;
     }
-    host->rpc_seqno = visit->answer.hostid != 0 ? 0 : bound_int32(message->rpc_seqno);
-    visit->is_new_day = quota_day_is_new(host->id, visit->stored.rpc_time, host->rpc_time);
+    host->rpc_seqno = attempt->answer.hostid != 0 ? 0 : bound_int32(message->rpc_seqno);
+    attempt->is_new_day = quota_day_is_new(host->id, attempt->stored.rpc_time, host->rpc_time);
     return NEXT_STEP;
 }
 
@@ -86,23 +86,23 @@ static enum next update_host(struct request *request)
 static bool take_facts(struct request *request)
 {
     const struct host_facts *facts = request->facts;
-    struct visit *visit = &request->visit;
-    const struct request_plan *plan = &visit->plan;
+    struct attempt *attempt = &request->attempt;
+    const struct request_plan *plan = &attempt->plan;
 
-    if (facts == NULL || !facts->is_found || facts->hostid != visit->host.id)
+    if (facts == NULL || !facts->is_found || facts->hostid != attempt->host.id)
         return false;
     if (plan->reads_in_progress && facts->has_results)
         in_progress_take(request, facts->results, facts->result_count);
     if (!plan->reads_versions || !facts->has_versions)
         return false;
-    visit->versions = facts->versions;
-    visit->version_count = facts->version_count;
+    attempt->versions = facts->versions;
+    attempt->version_count = facts->version_count;
     return true;
 }
 
 static enum next read_versions(struct request *request)
 {
-    struct visit *visit = &request->visit;
+    struct attempt *attempt = &request->attempt;
     enum status status;
 
     if (take_facts(request))
@@ -110,10 +110,10 @@ static enum next read_versions(struct request *request)
     status = in_progress_ask_ahead(request);
     if (status != STATUS_OK)
         return request_failed(request, status, "jobs in progress");
-    if (!visit->plan.reads_versions)
+    if (!attempt->plan.reads_versions)
         return NEXT_STEP;
-    status = db_host_app_versions(request->db, request->arena, visit->host.id, &visit->versions,
-                                  &visit->version_count);
+    status = db_host_app_versions(request->db, request->arena, attempt->host.id, &attempt->versions,
+                                  &attempt->version_count);
     return status == STATUS_OK ? NEXT_STEP : request_failed(request, status, "host_app_version");
 }
 
@@ -140,25 +140,26 @@ static struct text preferences_document(struct arena *arena, struct text content
 
 static enum next decide_preferences(struct request *request)
 {
-    struct visit *visit = &request->visit;
+    struct attempt *attempt = &request->attempt;
     struct preferences_decision decision;
     char email_md5[MD5_HEX_SIZE];
     enum status status = STATUS_OK;
 
-    md5_hex(visit->user.email_addr, NO_TEXT, email_md5);
-    decision = preferences_decide(&request->message, visit->user.global_prefs, visit->host.venue,
-                                  !visit->is_weak, email_md5, request->now, request->arena);
-    visit->prefs = decision.in_force;
-    preferences_parse_project(visit->user.project_prefs, visit->host.venue, request->arena,
-                              &visit->project_prefs);
+    md5_hex(attempt->user.email_addr, NO_TEXT, email_md5);
+    decision =
+        preferences_decide(&request->message, attempt->user.global_prefs, attempt->host.venue,
+                           !attempt->is_weak, email_md5, request->now, request->arena);
+    attempt->prefs = decision.in_force;
+    preferences_parse_project(attempt->user.project_prefs, attempt->host.venue, request->arena,
+                              &attempt->project_prefs);
     if (decision.send)
-        visit->answer.global_preferences = visit->user.global_prefs;
+        attempt->answer.global_preferences = attempt->user.global_prefs;
     if (decision.store && !request->is_read_only) {
         struct text document =
             preferences_document(request->arena, request->message.global_preferences);
 
         if (document.length <= BOUND_BLOB)
-            status = db_user_save_global_prefs(request->db, visit->user.id, document);
+            status = db_user_save_global_prefs(request->db, attempt->user.id, document);
     }
     return status == STATUS_OK ? NEXT_STEP : request_failed(request, status, "global_prefs");
 }
@@ -167,14 +168,14 @@ static enum next decide_preferences(struct request *request)
  * still shows the id read before. */
 static enum next keep_cross_project_id(struct request *request)
 {
-    const struct visit *visit = &request->visit;
+    const struct attempt *attempt = &request->attempt;
     struct text id = request->message.cross_project_id;
     enum status status;
 
-    if (request->is_read_only || visit->is_weak || !identity_is_cross_project_id(id) ||
-        text_equal(id, visit->user.cross_project_id))
+    if (request->is_read_only || attempt->is_weak || !identity_is_cross_project_id(id) ||
+        text_equal(id, attempt->user.cross_project_id))
         return NEXT_STEP;
-    status = db_user_save_cross_project_id(request->db, visit->user.id, id);
+    status = db_user_save_cross_project_id(request->db, attempt->user.id, id);
     return status == STATUS_OK ? NEXT_STEP : request_failed(request, status, "cross_project_id");
 }
 
@@ -182,18 +183,18 @@ static enum next keep_cross_project_id(struct request *request)
 
 static void refuse_work(struct request *request, const struct refusal *refusal)
 {
-    request->visit.work_refused = true;
-    answer_refuse(request->arena, &request->visit.answer, refusal);
+    request->attempt.work_refused = true;
+    answer_refuse(request->arena, &request->attempt.answer, refusal);
 }
 
 static void delay_not_accepted(struct request *request)
 {
-    answer_delay(&request->visit.answer, delay_of_request(request, DELAY_NOT_ACCEPTED, 0));
+    answer_delay(&request->attempt.answer, delay_of_request(request, DELAY_NOT_ACCEPTED, 0));
 }
 
 static void check_blacklist(struct request *request)
 {
-    if (request->visit.host.max_results_day != blacklisted)
+    if (request->attempt.host.max_results_day != blacklisted)
         return;
     refuse_work(request, &(struct refusal){.reason = REASON_HOST_BLACKLISTED});
     delay_not_accepted(request);
@@ -222,7 +223,7 @@ static void check_platform(struct request *request)
 static void check_code_sign_key(struct request *request)
 {
     const struct project_keys *keys = request->keys;
-    struct answer *answer = &request->visit.answer;
+    struct answer *answer = &request->attempt.answer;
     struct text signature = NO_TEXT;
 
     if (keys->code_sign_public.length == 0)
@@ -248,16 +249,16 @@ static void check_code_sign_key(struct request *request)
 static void check_interval(struct request *request)
 {
     double interval = request->config->min_sendwork_interval;
-    double since = request->now - (double)request->visit.stored.rpc_time;
+    double since = request->now - (double)request->attempt.stored.rpc_time;
 
     if (interval <= 0 || since >= interval)
         return;
     if (since < 0) /* a clock was set back */
         since = 0;
-    request->visit.too_recent = !request->visit.work_refused;
+    request->attempt.too_recent = !request->attempt.work_refused;
     refuse_work(request,
                 &(struct refusal){.reason = REASON_TOO_RECENT, .need = ceil(interval - since)});
-    answer_delay(&request->visit.answer, delay_of_request(request, DELAY_TOO_RECENT, interval));
+    answer_delay(&request->attempt.answer, delay_of_request(request, DELAY_TOO_RECENT, interval));
 }
 
 /* What the volunteer may have misspelt in app_info.xml. */
@@ -277,7 +278,7 @@ static void check_own_versions(struct request *request)
             continue;
         if (said++ == OWN_APPS_SAID)
             return;
-        answer_say(request->arena, &request->visit.answer, MESSAGE_NOTICE,
+        answer_say(request->arena, &request->attempt.answer, MESSAGE_NOTICE,
                    "Your app_info.xml file has a version of \"" TEXT_FORMAT
                    "\", which is no application of this project",
                    TEXT_ARG(bound_head(own->app_name, SHOWN_NAME)));
@@ -286,7 +287,7 @@ static void check_own_versions(struct request *request)
 
 void authenticate_judge(struct request *request)
 {
-    request->visit.work_refused = request->work_forbidden;
+    request->attempt.work_refused = request->work_forbidden;
     check_blacklist(request);
     check_platform(request);
     if (request_may_bring_jobs(request))
@@ -295,7 +296,7 @@ void authenticate_judge(struct request *request)
         check_own_versions(request);
         check_interval(request);
     }
-    request->visit.plan = request_plan_make(request);
+    request->attempt.plan = request_plan_make(request);
 }
 
 enum next step_authenticate(struct request *request)

@@ -6,8 +6,8 @@
 
 struct request;
 
-/* Once host, preferences and the day are in the visit: says what stands against new jobs, and makes
- * the plan. Asks no database. */
+/* Once host, preferences and the day are in the attempt: says what stands against new jobs, and
+ * makes the plan. Asks no database. */
 void authenticate_judge(struct request *request);
 
 #endif

@@ -51,7 +51,7 @@ void availability_log_keep(const struct request *request)
 {
     const struct config *config = request->config;
     struct text log = request->message.time_stats_log;
-    long long host = (long long)request->visit.host.id;
+    long long host = (long long)request->attempt.host.id;
     char folder[NAME_BYTES], name[NAME_BYTES], path[PATH_MAX];
     struct failure failure = {0};
     enum status status;

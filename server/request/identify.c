@@ -24,9 +24,9 @@
 static enum next refuse_key(struct request *request, enum message_priority priority)
 {
     const struct refusal wrong_key = {.reason = REASON_ACCOUNT_KEY};
-    struct answer *answer = &request->visit.answer;
+    struct answer *answer = &request->attempt.answer;
 
-    memset(&request->visit.user, 0, sizeof(request->visit.user));
+    memset(&request->attempt.user, 0, sizeof(request->attempt.user));
     answer->kind = ANSWER_NUCLEUS;
     answer_reason(answer, REASON_ACCOUNT_KEY);
     answer_say(request->arena, answer, priority, TEXT_FORMAT,
@@ -69,24 +69,24 @@ static enum next lock_named_host(struct request *request, struct host_with_user 
         *ret_forwarded = true;
     }
     if (request->message.hostid != 0)
-        answer_say(request->arena, &request->visit.answer, MESSAGE_LOW,
+        answer_say(request->arena, &request->attempt.answer, MESSAGE_LOW,
                    "This project has no record of host %lld; your computer gets another id",
                    (long long)request->message.hostid);
     return NEXT_STEP;
 }
 
-/* Takes the user into the visit if the key is his; *ret_found tells. */
+/* Takes the user into the attempt if the key is his; *ret_found tells. */
 static enum next try_user(struct request *request, enum status status, bool *ret_found)
 {
-    struct visit *visit = &request->visit;
+    struct attempt *attempt = &request->attempt;
     enum key_match match = KEY_NO_MATCH;
 
     if (status == STATUS_OK)
-        match = account_key_match(request->message.authenticator, &visit->user);
+        match = account_key_match(request->message.authenticator, &attempt->user);
     else if (status != STATUS_NOT_FOUND)
         return request_failed(request, status, "user");
     *ret_found = match != KEY_NO_MATCH;
-    visit->is_weak = match == KEY_WEAK;
+    attempt->is_weak = match == KEY_WEAK;
     return NEXT_STEP;
 }
 
@@ -99,21 +99,21 @@ static enum status give_locks_back(struct request *request)
 
 static enum next try_weak_key(struct request *request, bool *ret_found)
 {
-    struct visit *visit = &request->visit;
+    struct attempt *attempt = &request->attempt;
     int64_t userid = 0;
 
     if (!account_key_read_weak(request->message.authenticator, &userid))
         return NEXT_STEP;
     return try_user(
         request,
-        db_user_by_id(request->db, request->arena, userid, &visit->user, &visit->team_name),
+        db_user_by_id(request->db, request->arena, userid, &attempt->user, &attempt->team_name),
         ret_found);
 }
 
 /* Whose key it is, where the named host is not his or there is none. */
 static enum next find_user(struct request *request, bool host_is_found, bool *ret_found)
 {
-    struct visit *visit = &request->visit;
+    struct attempt *attempt = &request->attempt;
     struct text key = request->message.authenticator;
     enum next next = NEXT_STEP;
 
@@ -124,10 +124,10 @@ static enum next find_user(struct request *request, bool host_is_found, bool *re
         next = try_weak_key(request, ret_found);
     if (next != NEXT_STEP || *ret_found)
         return next;
-    return try_user(
-        request,
-        db_user_by_authenticator(request->db, request->arena, key, &visit->user, &visit->team_name),
-        ret_found);
+    return try_user(request,
+                    db_user_by_authenticator(request->db, request->arena, key, &attempt->user,
+                                             &attempt->team_name),
+                    ret_found);
 }
 
 /* Whether the key is that of the host's user. If not, the host's lock is given back at once: who
@@ -135,14 +135,14 @@ static enum next find_user(struct request *request, bool host_is_found, bool *re
 static enum next try_owner(struct request *request, const struct host_with_user *host,
                            bool *ret_is_owner)
 {
-    struct visit *visit = &request->visit;
+    struct attempt *attempt = &request->attempt;
     struct text key = request->message.authenticator;
     bool is_usable = host->has_user && key.length > 0 && key.length <= BOUND_STRING;
     enum status status = STATUS_OK;
     enum next next;
 
-    visit->user = host->user;
-    visit->team_name = host->team_name;
+    attempt->user = host->user;
+    attempt->team_name = host->team_name;
     next = try_user(request, is_usable ? STATUS_OK : STATUS_NOT_FOUND, ret_is_owner);
     if (next == NEXT_STEP && !*ret_is_owner)
         status = give_locks_back(request);
@@ -169,31 +169,31 @@ enum next step_head(struct request *request)
 static enum next take_found_host(struct request *request, int64_t id, enum host_found found,
                                  bool *ret_taken)
 {
-    struct visit *visit = &request->visit;
-    enum status status = db_host_lock(request->db, request->arena, id, &visit->host);
+    struct attempt *attempt = &request->attempt;
+    enum status status = db_host_lock(request->db, request->arena, id, &attempt->host);
 
     if (status != STATUS_OK && status != STATUS_NOT_FOUND)
         return request_failed(request, status, "host");
-    *ret_taken = status == STATUS_OK && visit->host.userid == visit->user.id;
+    *ret_taken = status == STATUS_OK && attempt->host.userid == attempt->user.id;
     if (*ret_taken) {
-        visit->answer.hostid = visit->host.id;
-        visit->detaches =
-            identity_jobs_are_lost(&request->message, found, visit->host.rpc_time, request->now);
+        attempt->answer.hostid = attempt->host.id;
+        attempt->detaches =
+            identity_jobs_are_lost(&request->message, found, attempt->host.rpc_time, request->now);
     }
     return NEXT_STEP;
 }
 
 static enum next search_by_cpid(struct request *request, bool *ret_taken)
 {
-    const struct visit *visit = &request->visit;
+    const struct attempt *attempt = &request->attempt;
     char hash[MD5_HEX_SIZE];
     struct host_row found;
     enum status status;
 
     if (request->message.host_cpid.length == 0)
         return NEXT_STEP;
-    identity_hash_cpid(request->message.host_cpid, visit->user.email_addr, hash);
-    status = db_host_newest_by_cpid(request->db, request->arena, visit->user.id, text_from(hash),
+    identity_hash_cpid(request->message.host_cpid, attempt->user.email_addr, hash);
+    status = db_host_newest_by_cpid(request->db, request->arena, attempt->user.id, text_from(hash),
                                     &found);
     if (status == STATUS_NOT_FOUND)
         return NEXT_STEP;
@@ -206,15 +206,15 @@ static enum next search_by_cpid(struct request *request, bool *ret_taken)
 
 static enum next search_alike(struct request *request, bool *ret_taken)
 {
-    const struct visit *visit = &request->visit;
+    const struct attempt *attempt = &request->attempt;
     struct text_list exempt = request->config->dont_search_host_for_user;
     struct host_row like, found;
     enum status status;
 
-    if (!identity_may_search_alike(&request->message, exempt.items, exempt.count, visit->user.id,
+    if (!identity_may_search_alike(&request->message, exempt.items, exempt.count, attempt->user.id,
                                    &like))
         return NEXT_STEP;
-    status = db_host_newest_alike(request->db, request->arena, visit->user.id, &like, &found);
+    status = db_host_newest_alike(request->db, request->arena, attempt->user.id, &like, &found);
     if (status == STATUS_NOT_FOUND)
         return NEXT_STEP;
     if (status != STATUS_OK)
@@ -224,7 +224,7 @@ static enum next search_alike(struct request *request, bool *ret_taken)
 
 static enum next search_host(struct request *request, enum host_decision decision, bool is_locked)
 {
-    struct visit *visit = &request->visit;
+    struct attempt *attempt = &request->attempt;
     enum next next = NEXT_STEP;
     enum status status = STATUS_OK;
     bool taken = false;
@@ -232,7 +232,7 @@ static enum next search_host(struct request *request, enum host_decision decisio
     if (is_locked) /* give the wrong host's lock back: user before host */
         status = give_locks_back(request);
     if (status == STATUS_OK)
-        status = db_user_lock(request->db, visit->user.id);
+        status = db_user_lock(request->db, attempt->user.id);
     if (status == STATUS_NOT_FOUND) /* gone since it was read */
         return refuse_key(request, MESSAGE_LOW);
     if (status != STATUS_OK)
@@ -242,16 +242,16 @@ static enum next search_host(struct request *request, enum host_decision decisio
     if (next == NEXT_STEP && !taken)
         next = search_alike(request, &taken);
     if (next == NEXT_STEP && !taken) {
-        memset(&visit->host, 0, sizeof(visit->host));
-        visit->host.userid = visit->user.id;
-        visit->host_is_new = true;
+        memset(&attempt->host, 0, sizeof(attempt->host));
+        attempt->host.userid = attempt->user.id;
+        attempt->host_is_new = true;
     }
     return next;
 }
 
 enum next identify(struct request *request)
 {
-    struct visit *visit = &request->visit;
+    struct attempt *attempt = &request->attempt;
     struct host_with_user named;
     bool found, forwarded, is_owner = false, authenticated;
     enum host_decision decision;
@@ -272,17 +272,17 @@ enum next identify(struct request *request)
         request->catch_up = CATCH_UP_WANTED;
         return request_failed(request, STATUS_DB_RETRY, "host");
     }
-    decision = identity_decide_host(found ? &named.host : NULL, forwarded, visit->user.id,
+    decision = identity_decide_host(found ? &named.host : NULL, forwarded, attempt->user.id,
                                     request->message.rpc_seqno);
     /* Not without the lock: its owner's key has changed since it was locked. */
     if (decision == HOST_USE && !is_owner)
         decision = HOST_SEARCH_BY_CPID;
     if (decision != HOST_USE)
         return search_host(request, decision, request->message.hostid != 0 && (is_owner || !found));
-    visit->host = named.host;
-    visit->has_guard = named.has_guard;
-    visit->said = named.said;
+    attempt->host = named.host;
+    attempt->has_guard = named.has_guard;
+    attempt->said = named.said;
     if (forwarded)
-        visit->answer.hostid = named.host.id;
+        attempt->answer.hostid = named.host.id;
     return NEXT_STEP;
 }

@@ -9,7 +9,7 @@
  * parse a smaller one takes little more than to ask. */
 enum { LARGE_BODY = 64 * 1024 };
 
-/* Fills visit: user, team_name, is_weak, host (locked, as stored), host_is_new (then the host has
+/* Fills attempt: user, team_name, is_weak, host (locked, as stored), host_is_new (then the host has
  * no row yet, only userid), detaches, and answer.hostid when the client must change its id.
  * NEXT_REPLY: the key belongs to nobody, and the answer says so. */
 enum next identify(struct request *request);

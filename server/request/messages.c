@@ -25,9 +25,9 @@ static void tell_what_is_lost(struct request *request)
         return;
     counter_add(COUNTER_trickles_refused, lost);
     log_line(LOG_LEVEL_WARNING, "event=trickles_lost count=%zu stored=%zu host=%lld", lost,
-             message->trickle_count, (long long)request->visit.host.id);
+             message->trickle_count, (long long)request->attempt.host.id);
     answer_say(
-        request->arena, &request->visit.answer, MESSAGE_NOTICE,
+        request->arena, &request->attempt.answer, MESSAGE_NOTICE,
         "Your client sent " COUNT_FORMAT
         " of tasks (trickles) at once; this project takes %zu in one request. Lost: the last %zu",
         COUNT_ARG(message->trickle_count + lost, "message"), message->trickle_count, lost);
@@ -42,7 +42,7 @@ static enum next store_trickles(struct request *request)
 
     if (count == 0)
         return NEXT_STEP;
-    (void)budget_spend(&request->visit.budget, count * BUDGET_ROW); /* nowhere else to cut */
+    (void)budget_spend(&request->attempt.budget, count * BUDGET_ROW); /* nowhere else to cut */
     stored = ARENA_ARRAY(request->arena, count, struct message_from_host);
     if (stored == NULL)
         return request_failed(request, STATUS_TOO_LARGE, "trickles");
@@ -50,11 +50,11 @@ static enum next store_trickles(struct request *request)
         stored[i].variety = bound_head(message->trickles[i].variety, BOUND_STRING);
         stored[i].xml = bound_head(message->trickles[i].xml, BOUND_TRICKLE);
     }
-    status = db_messages_from_host_save(request->db, request->visit.host.id, (int64_t)request->now,
-                                        stored, count);
+    status = db_messages_from_host_save(request->db, request->attempt.host.id,
+                                        (int64_t)request->now, stored, count);
     if (status != STATUS_OK)
         return request_failed(request, status, "trickles");
-    request->visit.answer.message_ack = true;
+    request->attempt.answer.message_ack = true;
     tell_what_is_lost(request);
     return NEXT_STEP;
 }
@@ -67,12 +67,12 @@ static enum next take_host_messages(struct request *request)
 
     if (!request->config->msg_to_host)
         return NEXT_STEP;
-    status = db_messages_to_host_take(request->db, request->arena, request->visit.host.id,
+    status = db_messages_to_host_take(request->db, request->arena, request->attempt.host.id,
                                       &messages, &count);
     if (status != STATUS_OK)
         return request_failed(request, status, "messages to the host");
     for (size_t i = 0; i < count; i++)
-        text_items_add(request->arena, &request->visit.answer.host_messages, messages[i]);
+        text_items_add(request->arena, &request->attempt.answer.host_messages, messages[i]);
     return NEXT_STEP;
 }
 

@@ -35,26 +35,26 @@ struct request_plan request_plan_make(const struct request *request)
 {
     const struct config *config = request->config;
     const struct message *message = &request->message;
-    const struct visit *visit = &request->visit;
+    const struct attempt *attempt = &request->attempt;
     const struct plan_facts facts = {
         .asks_for_work = message_wants_work(message),
         .declines_work = message->dont_send_work,
         .has_job_list = message->has_other_results,
         .lists_jobs = message->other_result_count > 0,
         .has_unread_reports = message->results_left > 0,
-        .counts_again = message->result_count > 0 || visit->is_new_day,
+        .counts_again = message->result_count > 0 || attempt->is_new_day,
         .queue_lacks_own_jobs = workload_needs_own(message, has_app(request, is_always_on)),
-        .is_new = visit->host_is_new,
+        .is_new = attempt->host_is_new,
         .is_forbidden = request->work_forbidden,
-        .is_refused = visit->work_refused,
-        .is_too_recent = visit->too_recent,
+        .is_refused = attempt->work_refused,
+        .is_too_recent = attempt->too_recent,
         .resends_lost = config->resend_lost_results,
         .aborts_unneeded = config->send_result_abort,
         .assigns_targeted = config->enable_assignment,
         .assigns_broadcast = config->enable_assignment_multi,
         .simulates_deadlines = config->workload_sim && !config->ignore_delay_bound,
         .limits_in_progress =
-            limits_count_in_progress(config, &visit->project_prefs, message->coproc_count > 0),
+            limits_count_in_progress(config, &attempt->project_prefs, message->coproc_count > 0),
         .has_always_on_apps = has_app(request, is_current_always_on),
     };
 

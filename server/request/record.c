@@ -14,26 +14,26 @@
  * changed. What a host's past says of a new version is what it says of the one before. */
 static void complete_changes(struct request *request)
 {
-    struct visit *visit = &request->visit;
+    struct attempt *attempt = &request->attempt;
     int64_t quota = request->config->daily_result_quota, first;
 
-    for (size_t i = 0; i < visit->version_count; i++) {
-        const struct host_app_version_row *version = &visit->versions[i];
+    for (size_t i = 0; i < attempt->version_count; i++) {
+        const struct host_app_version_row *version = &attempt->versions[i];
         bool starts = quota > 0 && version->max_jobs_per_day <= 0;
         struct host_app_version_change *change;
 
-        if (!starts && !(visit->is_new_day && version->n_jobs_today != 0))
+        if (!starts && !(attempt->is_new_day && version->n_jobs_today != 0))
             continue;
         change = request_version_change(request, version->app_version_id);
-        change->reset_today = visit->is_new_day;
+        change->reset_today = attempt->is_new_day;
         if (starts && !change->sets_max_jobs_per_day) {
             change->sets_max_jobs_per_day = true;
             change->max_jobs_per_day = quota;
         }
     }
     first = request_first_quota(request);
-    for (size_t i = 0; i < visit->version_change_count; i++) {
-        struct host_app_version_change *change = &visit->version_changes[i];
+    for (size_t i = 0; i < attempt->version_change_count; i++) {
+        struct host_app_version_change *change = &attempt->version_changes[i];
 
         if (request_version(request, change->app_version_id) != NULL)
             continue;
@@ -47,31 +47,31 @@ static void complete_changes(struct request *request)
 static enum status keep_said(const struct request *request)
 {
     const struct message *message = &request->message;
-    const struct visit *visit = &request->visit;
+    const struct attempt *attempt = &request->attempt;
 
-    if (message->said_digest == visit->said || !host_record_is_described(message))
+    if (message->said_digest == attempt->said || !host_record_is_described(message))
         return STATUS_OK;
-    return db_host_say(request->db, visit->host.id, message->said_digest,
+    return db_host_say(request->db, attempt->host.id, message->said_digest,
                        host_said_write(message, request->arena));
 }
 
 enum next step_record(struct request *request)
 {
-    struct visit *visit = &request->visit;
+    struct attempt *attempt = &request->attempt;
     enum status status = STATUS_OK;
 
     complete_changes(request);
-    visit->contact_waits =
-        !visit->host_is_new && db_host_says_the_same(&visit->stored, &visit->host);
-    if (!visit->host_is_new && !visit->contact_waits)
-        status = db_host_save(request->db, &visit->host);
+    attempt->contact_waits =
+        !attempt->host_is_new && db_host_says_the_same(&attempt->stored, &attempt->host);
+    if (!attempt->host_is_new && !attempt->contact_waits)
+        status = db_host_save(request->db, &attempt->host);
     if (status != STATUS_OK)
         return request_failed(request, status, "host");
     status = keep_said(request);
     if (status != STATUS_OK)
         return request_failed(request, status, "host_said");
-    if (visit->version_change_count > 0)
-        status = db_host_app_versions_save(request->db, visit->host.id, visit->version_changes,
-                                           visit->version_change_count);
+    if (attempt->version_change_count > 0)
+        status = db_host_app_versions_save(request->db, attempt->host.id, attempt->version_changes,
+                                           attempt->version_change_count);
     return status == STATUS_OK ? NEXT_STEP : request_failed(request, status, "host_app_version");
 }

@@ -41,14 +41,14 @@ static struct result_report make_report(const struct request *request, const str
 {
     const struct reported_result *reported = entry->reported;
     const struct result_row *row = entry->row;
-    const struct visit *visit = &request->visit;
+    const struct attempt *attempt = &request->attempt;
     struct report_times times = {.cpu_time = reported->final_cpu_time,
                                  .elapsed_time = reported->final_elapsed_time};
     struct result_report report = {
         .id = row->id,
         .workunitid = row->workunitid,
-        .hostid = visit->host.id,
-        .teamid = visit->user.teamid,
+        .hostid = attempt->host.id,
+        .teamid = attempt->user.teamid,
         .received_time = (int64_t)request->now,
         .client_state = bound_int32(reported->state),
         .exit_status = report_exit_status(reported),
@@ -64,7 +64,7 @@ static struct result_report make_report(const struct request *request, const str
                    &report.validate_state);
     times =
         report_repair_times(times, is_single_threaded(request, row->app_version_id),
-                            (double)(report.received_time - row->sent_time), visit->host.p_ncpus);
+                            (double)(report.received_time - row->sent_time), attempt->host.p_ncpus);
     report.cpu_time = times.cpu_time;
     report.elapsed_time = times.elapsed_time;
     if (report.outcome == OUTCOME_SUCCESS && request->config->dont_store_success_stderr)
@@ -79,15 +79,15 @@ static void count_quota(struct request *request, const struct result_row *row,
     int64_t quota = request->config->daily_result_quota;
     int64_t id = report_statistics_id(row->appid, row->app_version_id);
     const struct host_app_version_row *stored = request_version(request, id);
-    struct visit *visit = &request->visit;
+    struct attempt *attempt = &request->attempt;
     int64_t before = stored != NULL ? stored->max_jobs_per_day : request_first_quota(request);
     int64_t after;
     bool breaks = stored != NULL && report_is_failure(report->outcome, report->exit_status);
 
     if (id == 0)
         return;
-    for (size_t i = 0; i < visit->version_change_count; i++) {
-        const struct host_app_version_change *change = &visit->version_changes[i];
+    for (size_t i = 0; i < attempt->version_change_count; i++) {
+        const struct host_app_version_change *change = &attempt->version_changes[i];
 
         if (change->app_version_id == id && change->sets_max_jobs_per_day)
             before = change->max_jobs_per_day;
@@ -148,13 +148,13 @@ static enum status save(struct booking *booking, size_t *ret_missed)
         db_reports_save(request->db, request->arena, reports, count, (int64_t)request->now, booked);
     if (status != STATUS_OK)
         return status;
-    request->visit.reported = fates;
+    request->attempt.reported = fates;
     for (size_t i = 0; i < count; i++) {
         saved[i]->is_looked_up = !booked[i];
         if (booked[i]) {
             saved[i]->is_done = true;
-            request->visit.booked++;
-            fates[request->visit.reported_count++] = fate_of(saved[i]->row, &reports[i]);
+            request->attempt.booked++;
+            fates[request->attempt.reported_count++] = fate_of(saved[i]->row, &reports[i]);
             count_quota(request, saved[i]->row, &reports[i]);
         } else {
             ++*ret_missed;
@@ -175,10 +175,10 @@ static void finish_others(struct booking *booking)
         entry->is_done = verdict->acknowledges;
         entry->is_looked_up = false;
         if (entry->found == REPORT_ALREADY_SUCCESS)
-            booking->request->visit.force_resend = true;
+            booking->request->attempt.force_resend = true;
         log_line(LOG_LEVEL_DEBUG,
                  "event=report_ignored host=%" PRId64 " result=%" PRId64 " why=\"%s\"",
-                 booking->request->visit.host.id, entry->row != NULL ? entry->row->id : 0,
+                 booking->request->attempt.host.id, entry->row != NULL ? entry->row->id : 0,
                  verdict->word);
     }
 }
@@ -216,7 +216,7 @@ static void tell_what_is_left(struct request *request)
     const struct message *message = &request->message;
 
     if (message->results_left > 0)
-        answer_say(request->arena, &request->visit.answer, MESSAGE_LOW,
+        answer_say(request->arena, &request->attempt.answer, MESSAGE_LOW,
                    "Your client reports %zu tasks, of which %zu are taken in one request; it will "
                    "report the others again",
                    message->result_count + message->results_left, message->result_count);
@@ -236,7 +236,7 @@ static enum next take_reports(struct request *request)
         const struct entry *entry = &booking.entries[i];
 
         if (entry->is_done && entry->reported->name.length > 0)
-            text_items_add(request->arena, &request->visit.answer.acks, entry->reported->name);
+            text_items_add(request->arena, &request->attempt.answer.acks, entry->reported->name);
     }
     return NEXT_STEP;
 }
@@ -247,9 +247,9 @@ enum next step_report(struct request *request)
     enum status status;
 
     tell_what_is_left(request);
-    if (next != NEXT_STEP || !request->visit.detaches)
+    if (next != NEXT_STEP || !request->attempt.detaches)
         return next;
     jobs_in_progress_forget(request);
-    status = db_host_detach_results(request->db, request->visit.host.id, (int64_t)request->now);
+    status = db_host_detach_results(request->db, request->attempt.host.id, (int64_t)request->now);
     return status == STATUS_OK ? NEXT_STEP : request_failed(request, status, "lost jobs");
 }

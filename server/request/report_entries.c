@@ -85,7 +85,7 @@ static enum status look_up_owners(struct booking *booking, const struct result_r
         return STATUS_TOO_LARGE;
     for (size_t i = 0; i < count; i++) {
         ret_owners[i] = -1;
-        if (report_needs_owner(&rows[i], request->visit.host.id))
+        if (report_needs_owner(&rows[i], request->attempt.host.id))
             hostids[wanted++] = rows[i].hostid;
     }
     if (wanted == 0)
@@ -95,7 +95,7 @@ static enum status look_up_owners(struct booking *booking, const struct result_r
         return status;
     wanted = 0;
     for (size_t i = 0; i < count; i++) {
-        if (report_needs_owner(&rows[i], request->visit.host.id))
+        if (report_needs_owner(&rows[i], request->attempt.host.id))
             ret_owners[i] = owners[wanted++];
     }
     return STATUS_OK;
@@ -105,12 +105,12 @@ static enum status look_up_owners(struct booking *booking, const struct result_r
 static enum status look_in_progress(struct booking *booking)
 {
     struct request *request = booking->request;
-    const struct visit *visit = &request->visit;
+    const struct attempt *attempt = &request->attempt;
     const struct result_row *rows = NULL;
     size_t count = 0;
     enum status status;
 
-    if (!visit->plan.reads_in_progress)
+    if (!attempt->plan.reads_in_progress)
         return STATUS_OK;
     status = results_in_progress(request, &rows, &count);
     for (size_t i = 0; status == STATUS_OK && i < count; i++) {
@@ -119,7 +119,7 @@ static enum status look_in_progress(struct booking *booking)
         if (entry == NULL)
             continue;
         entry->row = &rows[i];
-        entry->found = report_judge(&rows[i], visit->host.id, visit->user.id, -1);
+        entry->found = report_judge(&rows[i], attempt->host.id, attempt->user.id, -1);
     }
     return status;
 }
@@ -127,7 +127,7 @@ static enum status look_in_progress(struct booking *booking)
 enum status report_look_up(struct booking *booking, bool again)
 {
     struct request *request = booking->request;
-    const struct visit *visit = &request->visit;
+    const struct attempt *attempt = &request->attempt;
     struct result_row *rows = NULL;
     int64_t *owners;
     size_t count = 0;
@@ -166,7 +166,7 @@ enum status report_look_up(struct booking *booking, bool again)
         if (entry == NULL)
             continue; /* a name that only the database thinks equal */
         entry->row = &rows[i];
-        entry->found = report_judge(&rows[i], visit->host.id, visit->user.id, owners[i]);
+        entry->found = report_judge(&rows[i], attempt->host.id, attempt->user.id, owners[i]);
     }
     return STATUS_OK;
 }

@@ -30,7 +30,7 @@ static enum log_level level_of(enum status status)
 void request_log(const struct request *request, size_t reply_bytes)
 {
     enum log_level level = level_of(request->failure.status);
-    const struct visit *visit = &request->visit;
+    const struct attempt *attempt = &request->attempt;
     const struct db_count *count = &request->counted;
     struct buffer line;
 
@@ -38,18 +38,18 @@ void request_log(const struct request *request, size_t reply_bytes)
         return;
     line = buffer_on_heap(4000);
     buffer_print(&line, "event=request host=%" PRId64 " user=%" PRId64 " reply=%s",
-                 visit->host.id != 0 ? visit->host.id : request->message.hostid, visit->user.id,
-                 kind_words[visit->answer.kind]);
+                 attempt->host.id != 0 ? attempt->host.id : request->message.hostid,
+                 attempt->user.id, kind_words[attempt->answer.kind]);
     buffer_print(&line, " reported=%zu acked=%zu sent=%zu resent=%zu",
-                 request->message.result_count, visit->answer.acks.count, visit->jobs_sent,
-                 visit->resent);
-    if (visit->disk_pass > 1)
-        buffer_print(&line, " disk_pass=%d", visit->disk_pass);
-    if (visit->answer.delete_files.count > 0)
-        buffer_print(&line, " deletions=%zu", visit->answer.delete_files.count);
-    if (visit->answer.reason_count > 0)
-        log_add_pair(&line, "reason", text_from(answer_first_reason(&visit->answer)));
-    buffer_print(&line, " delay=%.0f", visit->answer.request_delay);
+                 request->message.result_count, attempt->answer.acks.count, attempt->jobs_sent,
+                 attempt->resent);
+    if (attempt->disk_pass > 1)
+        buffer_print(&line, " disk_pass=%d", attempt->disk_pass);
+    if (attempt->answer.delete_files.count > 0)
+        buffer_print(&line, " deletions=%zu", attempt->answer.delete_files.count);
+    if (attempt->answer.reason_count > 0)
+        log_add_pair(&line, "reason", text_from(answer_first_reason(&attempt->answer)));
+    buffer_print(&line, " delay=%.0f", attempt->answer.request_delay);
     for (int step = 0; step < STEP_COUNT; step++)
         buffer_print(&line, " %s_us=%" PRIu64, request_step_word((enum step)step),
                      microseconds(request->step_ns[step]));

@@ -16,15 +16,15 @@
 static void answer_short(struct request *request, enum answer_kind kind, double delay,
                          const struct refusal *refusal)
 {
-    struct visit *visit = &request->visit;
-    struct answer *answer = &visit->answer;
-    int64_t hostid = visit->host.id, userid = visit->user.id; /* for the log line */
+    struct attempt *attempt = &request->attempt;
+    struct answer *answer = &attempt->answer;
+    int64_t hostid = attempt->host.id, userid = attempt->user.id; /* for the log line */
 
     if (kind == ANSWER_DOWN)
         counter_add(COUNTER_replies_down, 1);
-    memset(visit, 0, sizeof(*visit));
-    visit->host.id = hostid;
-    visit->user.id = userid;
+    memset(attempt, 0, sizeof(*attempt));
+    attempt->host.id = hostid;
+    attempt->user.id = userid;
     answer->kind = kind;
     answer_refuse(request->arena, answer, refusal);
     answer_delay(answer, delay);

@@ -88,7 +88,7 @@ void together_read(struct together *together, struct request *const *requests, s
 static void check_facts(const struct together *together, struct request *request)
 {
     for (size_t i = together->read_at; request->facts != NULL && i < together->count; i++)
-        if (request->facts->known.host.userid == together->members[i]->visit.user.id)
+        if (request->facts->known.host.userid == together->members[i]->attempt.user.id)
             request->facts = NULL;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What follows after parse and screen is one transaction, which is tried again as a whole when the
  * database asks for it (deadlock, lock wait) or loses us before COMMIT: the arena goes back to its
- * mark, the visit is zeroed, every attempt starts from the same message.
+ * mark, struct attempt is zeroed, every attempt starts from the same message.
  *
  * COMMIT is the one moment whose outcome a lost connection hides. Every attempt therefore leaves a
  * token of its own in the host's guard row, by its last statement, and a new connection can see
@@ -85,7 +85,7 @@ static enum status find_token(struct request *const *requests, size_t count, boo
     for (size_t i = 0; i < count && status == STATUS_OK && !*ret_is_there; i++) {
         uint64_t token = 0;
 
-        status = db_host_token(db, requests[i]->visit.host.id, &token);
+        status = db_host_token(db, requests[i]->attempt.host.id, &token);
         *ret_is_there = status == STATUS_OK && token == requests[i]->token;
         if (status == STATUS_NOT_FOUND)
             status = STATUS_OK;
@@ -122,15 +122,15 @@ enum outcome request_commit_all(struct request *const *requests, size_t count)
 
 static const struct host_row *contact_of(const struct request *request)
 {
-    return request->visit.contact_waits ? &request->visit.host : NULL;
+    return request->attempt.contact_waits ? &request->attempt.host : NULL;
 }
 
 static enum outcome commit(struct request *request)
 {
     uint64_t begun = clock_ns();
     enum status status =
-        db_host_commit(request->db, request->visit.host.id, request->token, (int64_t)request->now,
-                       contact_of(request), request->visit.has_guard);
+        db_host_commit(request->db, request->attempt.host.id, request->token, (int64_t)request->now,
+                       contact_of(request), request->attempt.has_guard);
     enum outcome outcome = OUTCOME_COMMITTED;
 
     if (status == STATUS_DB_UNKNOWN) {
@@ -147,8 +147,8 @@ static enum outcome join(struct request *request)
 {
     uint64_t begun = clock_ns();
     enum status status =
-        db_part_end(request->db, request->visit.host.id, request->token, (int64_t)request->now,
-                    contact_of(request), request->visit.has_guard);
+        db_part_end(request->db, request->attempt.host.id, request->token, (int64_t)request->now,
+                    contact_of(request), request->attempt.has_guard);
 
     request->commit_ns += clock_ns() - begun;
     if (status != STATUS_OK) {
@@ -185,9 +185,9 @@ enum outcome request_attempt(struct request *request, struct together *together)
     }
     request->token = random_mix(request->seed, SEED_TOKEN + (uint64_t)request->attempts);
     memset(&request->failure, 0, sizeof(request->failure));
-    memset(&request->visit, 0, sizeof(request->visit));
-    request->visit.answer = request->early;
-    request->visit.budget = request->budget;
+    memset(&request->attempt, 0, sizeof(request->attempt));
+    request->attempt.answer = request->early;
+    request->attempt.budget = request->budget;
     may_be_shared = request->is_guest || may_share(request, together);
     if (begin_attempt(request, may_be_shared) != NEXT_STEP)
         return outcome_of(request->failure.status);
@@ -234,7 +234,7 @@ void request_committed(struct request *request)
 {
     source_finish(request, true);
     shares_commit(request);
-    counter_add(COUNTER_requests_over_budget, budget_is_used_up(&request->visit.budget));
+    counter_add(COUNTER_requests_over_budget, budget_is_used_up(&request->attempt.budget));
 }
 
 enum outcome request_transact(struct request *request, struct together *together)

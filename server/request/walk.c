@@ -108,7 +108,7 @@ static bool prepare(struct request *request, struct arena_mark start, bool begin
         request_answer_too_large(request);
         return false;
     }
-    request->visit.answer = request->early;
+    request->attempt.answer = request->early;
     if (next == NEXT_REPLY)
         return false;
     if (request->db == NULL) {
@@ -119,11 +119,11 @@ static bool prepare(struct request *request, struct arena_mark start, bool begin
 }
 
 /* A rolled back transaction gives nothing away, whatever its steps had written down. */
-static void keep_words_only(struct visit *visit)
+static void keep_words_only(struct attempt *attempt)
 {
-    struct answer *answer = &visit->answer;
+    struct answer *answer = &attempt->answer;
 
-    visit->booked = visit->reported_count = visit->resent = visit->jobs_sent = 0;
+    attempt->booked = attempt->reported_count = attempt->resent = attempt->jobs_sent = 0;
     answer->acks = answer->aborts = answer->aborts_if_not_started = (struct text_items){0};
     answer->host_messages = (struct text_items){0};
     answer->job_count = 0;
@@ -133,14 +133,14 @@ static void keep_words_only(struct visit *visit)
 
 static void write_reply(const struct request *request, struct buffer *ret_reply)
 {
-    const struct visit *visit = &request->visit;
-    const struct reply_facts facts = {.answer = &visit->answer,
+    const struct attempt *attempt = &request->attempt;
+    const struct reply_facts facts = {.answer = &attempt->answer,
                                       .config = request->config,
                                       .blocks = request->blocks,
-                                      .user = &visit->user,
-                                      .host = &visit->host,
-                                      .team_name = visit->team_name,
-                                      .has_weak_key = visit->is_weak,
+                                      .user = &attempt->user,
+                                      .host = &attempt->host,
+                                      .team_name = attempt->team_name,
+                                      .has_weak_key = attempt->is_weak,
                                       .client_version = request->client_version,
                                       .arena = request->arena};
 
@@ -150,11 +150,11 @@ static void write_reply(const struct request *request, struct buffer *ret_reply)
 /* Jobs that were sent again were counted when they were sent first. */
 static void fates_sent(const struct request *request)
 {
-    const struct visit *visit = &request->visit;
+    const struct attempt *attempt = &request->attempt;
 
-    for (size_t i = 0; i < visit->answer.job_count; i++) {
-        const struct answer_job *job = &visit->answer.jobs[i];
-        struct fate_entry entry = {.hostid = visit->host.id,
+    for (size_t i = 0; i < attempt->answer.job_count; i++) {
+        const struct answer_job *job = &attempt->answer.jobs[i];
+        struct fate_entry entry = {.hostid = attempt->host.id,
                                    .appid = job->appid,
                                    .app_version_id = job->app_version_id,
                                    .batch = job->workunit->batch,
@@ -167,22 +167,22 @@ static void fates_sent(const struct request *request)
 
 static void count_committed(const struct request *request)
 {
-    const struct visit *visit = &request->visit;
+    const struct attempt *attempt = &request->attempt;
 
-    fates_add(request->fates, (int64_t)request->now, visit->reported, visit->reported_count);
+    fates_add(request->fates, (int64_t)request->now, attempt->reported, attempt->reported_count);
     fates_sent(request);
 
-    counter_add(COUNTER_reports_acknowledged, visit->answer.acks.count);
-    counter_add(COUNTER_reports_booked, visit->booked);
-    counter_add(COUNTER_jobs_sent, visit->jobs_sent);
-    counter_add(COUNTER_jobs_resent, visit->resent);
-    counter_add(COUNTER_hosts_created, visit->host_is_new);
+    counter_add(COUNTER_reports_acknowledged, attempt->answer.acks.count);
+    counter_add(COUNTER_reports_booked, attempt->booked);
+    counter_add(COUNTER_jobs_sent, attempt->jobs_sent);
+    counter_add(COUNTER_jobs_resent, attempt->resent);
+    counter_add(COUNTER_hosts_created, attempt->host_is_new);
 }
 
 /* Of the answer that goes out, whatever became of the request. */
 static void count_reasons(const struct request *request)
 {
-    const struct answer *answer = &request->visit.answer;
+    const struct answer *answer = &request->attempt.answer;
 
     for (size_t i = 0; i < answer->reason_count; i++)
         reason_count_add(answer->reasons[i]);
@@ -202,7 +202,7 @@ static void answer_outcome(struct request *request, enum outcome outcome)
         break;
     case OUTCOME_REPLY:
         counter_add(COUNTER_replies_refused, 1);
-        keep_words_only(&request->visit);
+        keep_words_only(&request->attempt);
         break;
     case OUTCOME_TOO_LARGE:
         request_answer_too_large(request);
@@ -230,7 +230,7 @@ bool request_begin(struct request *request)
         db_count_reset(request->db);
     if (begins) /* on a cluster, while we parse; what fails shows at the first statement */
         (void)db_begin(request->db);
-    memset(&request->visit, 0, sizeof(request->visit));
+    memset(&request->attempt, 0, sizeof(request->attempt));
     memset(&request->early, 0, sizeof(request->early));
     if (!prepare(request, start, begins))
         return false;

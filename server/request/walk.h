@@ -18,7 +18,7 @@ struct buffer;
 struct together;
 
 /* Walks the request, commits, and writes the whole scheduler_reply into `ret_reply` (never the
- * HTTP head). Always produces a reply. Afterwards visit.answer and the bookkeeping tell what
+ * HTTP head). Always produces a reply. Afterwards attempt.answer and the bookkeeping tell what
  * happened; request_log writes the line. A refusal does not wait for the database: when it is on
  * its way, the caller rolls back what is open (db_end). */
 void request_run(struct request *request, struct buffer *ret_reply);

@@ -15,7 +15,7 @@ struct request;
  * both questions, before the first of the answers is asked for. */
 MUST_CHECK enum status in_progress_ask_ahead(struct request *request);
 
-/* Rows that somebody else has read, as the next function would; they belong to the visit now. */
+/* Rows that somebody else has read, as the next function would; they belong to the attempt now. */
 void in_progress_take(struct request *request, struct result_row *rows, size_t count);
 
 /* How many jobs the request lists or reports. */
@@ -23,7 +23,7 @@ size_t in_progress_named(const struct request *request);
 
 /* Oldest first; read at the first call of an attempt; what is booked then leaves them. However many
  * of them the client lists or reports, IN_PROGRESS_SPARE others are among them. Jobs claimed in
- * this attempt may be missing. The rows belong to the visit. */
+ * this attempt may be missing. The rows belong to it. */
 enum { IN_PROGRESS_SPARE = 10000 };
 MUST_CHECK enum status results_in_progress(struct request *request,
                                            const struct result_row **ret_rows, size_t *ret_count);

@@ -10,23 +10,24 @@
 
 static enum status read_peaks(struct request *request)
 {
-    if (request->visit.host_is_new)
+    if (request->attempt.host_is_new)
         return STATUS_OK;
-    return db_host_memory_peaks(request->db, request->arena, request->visit.host.id,
+    return db_host_memory_peaks(request->db, request->arena, request->attempt.host.id,
                                 in_progress_named(request) + MEMORY_RESULTS,
-                                &request->visit.memory_peaks, &request->visit.memory_peak_count);
+                                &request->attempt.memory_peaks,
+                                &request->attempt.memory_peak_count);
 }
 
 enum status memory_peaks(struct request *request, const struct memory_peak **ret_peaks,
                          size_t *ret_count)
 {
-    struct visit *visit = &request->visit;
-    enum status status = visit->memory_peaks_are_read ? STATUS_OK : read_peaks(request);
+    struct attempt *attempt = &request->attempt;
+    enum status status = attempt->memory_peaks_are_read ? STATUS_OK : read_peaks(request);
 
     if (status != STATUS_OK)
         return status;
-    visit->memory_peaks_are_read = true;
-    *ret_peaks = visit->memory_peaks;
-    *ret_count = visit->memory_peak_count;
+    attempt->memory_peaks_are_read = true;
+    *ret_peaks = attempt->memory_peaks;
+    *ret_count = attempt->memory_peak_count;
     return STATUS_OK;
 }

@@ -12,7 +12,7 @@
 struct request;
 
 /* Of the host's newest results, as many as the request lists or reports and MEMORY_RESULTS more;
- * read at the first call of an attempt. They belong to the visit. */
+ * read at the first call of an attempt. They belong to it. */
 enum { MEMORY_RESULTS = 100 };
 MUST_CHECK enum status memory_peaks(struct request *request, const struct memory_peak **ret_peaks,
                                     size_t *ret_count);

@@ -52,11 +52,11 @@ enum next request_failed(struct request *request, enum status status, const char
 const struct host_app_version_row *request_version(const struct request *request,
                                                    int64_t app_version_id)
 {
-    const struct visit *visit = &request->visit;
+    const struct attempt *attempt = &request->attempt;
 
-    for (size_t i = 0; i < visit->version_count; i++) {
-        if (visit->versions[i].app_version_id == app_version_id)
-            return &visit->versions[i];
+    for (size_t i = 0; i < attempt->version_count; i++) {
+        if (attempt->versions[i].app_version_id == app_version_id)
+            return &attempt->versions[i];
     }
     return NULL;
 }
@@ -64,11 +64,11 @@ const struct host_app_version_row *request_version(const struct request *request
 /* 0 stands for the whole quota. */
 static int64_t quota_now(const struct request *request, const struct host_app_version_row *row)
 {
-    const struct visit *visit = &request->visit;
+    const struct attempt *attempt = &request->attempt;
     int64_t quota = row->max_jobs_per_day;
 
-    for (size_t i = 0; i < visit->version_change_count; i++) {
-        const struct host_app_version_change *change = &visit->version_changes[i];
+    for (size_t i = 0; i < attempt->version_change_count; i++) {
+        const struct host_app_version_change *change = &attempt->version_changes[i];
 
         if (change->app_version_id == row->app_version_id && change->sets_max_jobs_per_day)
             quota = change->max_jobs_per_day;
@@ -78,11 +78,11 @@ static int64_t quota_now(const struct request *request, const struct host_app_ve
 
 int64_t request_first_quota(const struct request *request)
 {
-    const struct visit *visit = &request->visit;
+    const struct attempt *attempt = &request->attempt;
     int64_t best = 0;
 
-    for (size_t i = 0; i < visit->version_count; i++) {
-        int64_t quota = quota_now(request, &visit->versions[i]);
+    for (size_t i = 0; i < attempt->version_count; i++) {
+        int64_t quota = quota_now(request, &attempt->versions[i]);
 
         best = quota > best ? quota : best;
     }
@@ -92,28 +92,28 @@ int64_t request_first_quota(const struct request *request)
 struct host_app_version_change *request_version_change(struct request *request,
                                                        int64_t app_version_id)
 {
-    struct visit *visit = &request->visit;
+    struct attempt *attempt = &request->attempt;
     struct host_app_version_change *change;
 
-    for (size_t i = 0; i < visit->version_change_count; i++) {
-        if (visit->version_changes[i].app_version_id == app_version_id)
-            return &visit->version_changes[i];
+    for (size_t i = 0; i < attempt->version_change_count; i++) {
+        if (attempt->version_changes[i].app_version_id == app_version_id)
+            return &attempt->version_changes[i];
     }
-    if (visit->version_change_count == visit->version_change_capacity) {
+    if (attempt->version_change_count == attempt->version_change_capacity) {
         size_t capacity =
-            visit->version_change_capacity == 0 ? 16 : visit->version_change_capacity * 2;
+            attempt->version_change_capacity == 0 ? 16 : attempt->version_change_capacity * 2;
         struct host_app_version_change *grown =
             ARENA_ARRAY(request->arena, capacity, struct host_app_version_change);
 
         if (grown == NULL) /* the walk ends after this step */
-            return &visit->spare_change;
-        if (visit->version_change_count > 0)
-            memcpy(grown, visit->version_changes, visit->version_change_count * sizeof(*grown));
-        visit->version_changes = grown;
-        visit->version_change_capacity = capacity;
+            return &attempt->spare_change;
+        if (attempt->version_change_count > 0)
+            memcpy(grown, attempt->version_changes, attempt->version_change_count * sizeof(*grown));
+        attempt->version_changes = grown;
+        attempt->version_change_capacity = capacity;
     }
-    change = &visit->version_changes[visit->version_change_count++];
+    change = &attempt->version_changes[attempt->version_change_count++];
     change->app_version_id = app_version_id;
-    change->reset_today = visit->is_new_day;
+    change->reset_today = attempt->is_new_day;
     return change;
 }

@@ -4,10 +4,10 @@
  * A worker fills in what is given (configuration, catalog, connection, the body) and has it walked
  * (server/request/walk.h). The steps below run in order. Parse and screen run once and
  * write what does not depend on the database. The others run inside a transaction, which may be
- * tried several times; all that they find and decide stands in struct visit, which is zeroed
- * before each attempt, so that trying again is the same code as trying. When the transaction is
- * committed, visit.answer is written as the reply. Everything lives in the request's arena and ends
- * with the reply. */
+ * tried several times; all that they find and decide stands in struct attempt, which is zeroed
+ * before each try, so that trying again is the same code as trying. When the transaction is
+ * committed, attempt.answer is written as the reply. Everything lives in the request's arena and
+ * ends with the reply. */
 #ifndef SERVER_RPC_REQUEST_H
 #define SERVER_RPC_REQUEST_H
 
@@ -92,8 +92,8 @@ enum next {
     NEXT_FAILED /* the database or another resource failed, see request->failure: try again */
 };
 
-/* What one attempt at the transaction found and decided; zeroed before each attempt. */
-struct visit {
+/* One try at the transaction: what it found and decided; zeroed before each. */
+struct attempt {
     struct answer answer;
     struct budget budget; /* what this attempt may still cost, beside parse and screen */
 
@@ -180,7 +180,7 @@ struct request {
         early; /* messages and delay said before the transaction; each attempt copies it */
     struct budget budget; /* what parse and screen cost; each attempt goes on from there */
 
-    struct visit visit;
+    struct attempt attempt;
 
     /* Candidates out of the pool that no other request is offered; see source_finish. */
     struct reserved {

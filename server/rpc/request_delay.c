@@ -20,7 +20,7 @@ double delay_of_request(const struct request *request, enum delay_cause cause, d
 void delay_by_load(struct request *request)
 {
     if (request->load.backlog > 0)
-        answer_delay(&request->visit.answer,
+        answer_delay(&request->attempt.answer,
                      delay_spread(0, &request->load, request->config->delay_jitter,
                                   random_mix(request->seed, SEED_LOAD)));
 }

@@ -31,8 +31,8 @@ static enum status unsent_by_id(struct request *request, const int64_t *ids, siz
 static enum status workunits_had(struct request *request, const int64_t *ids, size_t count,
                                  struct had_workunit **ret_rows, size_t *ret_count)
 {
-    return db_workunits_had(request->db, request->arena, ids, count, request->visit.user.id,
-                            request->visit.host.id, ret_rows, ret_count);
+    return db_workunits_had(request->db, request->arena, ids, count, request->attempt.user.id,
+                            request->attempt.host.id, ret_rows, ret_count);
 }
 
 static enum status job_documents(struct request *request, const int64_t *resultids, size_t count,
@@ -51,8 +51,8 @@ static enum status jobs_lock(struct request *request, const struct job_key *keys
 
 static enum status results_claim(struct request *request, const struct claim *claims, size_t count)
 {
-    return db_results_claim(request->db, request->arena, request->visit.host.id,
-                            request->visit.user.id, claims, count);
+    return db_results_claim(request->db, request->arena, request->attempt.host.id,
+                            request->attempt.user.id, claims, count);
 }
 
 const struct world database_world = {

@@ -134,7 +134,7 @@ static void ask(int server, int host, double now, double work_seconds, bool repl
     assert_int_equal(answer->kind, ANSWER_FULL);
     assert_int_equal(serving->request.attempts, 1);
     assert_int_equal(answer->acks.count, reports);
-    assert_int_equal(serving->request.visit.booked, to_book);
+    assert_int_equal(serving->request.attempt.booked, to_book);
     for (int i = 1; i <= job_count; i++) {
         if (!is_to_report(&jobs[i], host))
             continue;
@@ -201,7 +201,7 @@ static void what_was_booked_in_the_same_second_is_not_booked_again(void **state)
     ask(0, 1, NOW + 5, 0, true);
     jobs[2].is_done = true;
     ask(1, 1, NOW + 5, 0, false);
-    assert_int_equal(servers[1].serving.request.visit.booked, 1);
+    assert_int_equal(servers[1].serving.request.attempt.booked, 1);
     compare_rows();
 }
 

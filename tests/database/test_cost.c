@@ -109,7 +109,7 @@ static void serve(const struct asked *asked, double now)
 
 static size_t acknowledged(void)
 {
-    return request->visit.answer.acks.count;
+    return request->attempt.answer.acks.count;
 }
 
 /* --- the table -------------------------------------------------------------------------------- */
@@ -195,7 +195,7 @@ static void round_trips_are_counted(void **state)
             if (cases[i].unsent > 0)
                 add_jobs_of(1000, cases[i].unsent, false, asked.memory);
             serve(&asked, NOW + 100 * (double)(2 * i) + turn);
-            assert_int_equal(request->visit.jobs_sent, cases[i].jobs);
+            assert_int_equal(request->attempt.jobs_sent, cases[i].jobs);
             assert_int_equal(acknowledged(), (size_t)asked.reports);
             count = server.request.counted;
             assert_int_equal(count.commits, 1);
@@ -259,8 +259,8 @@ static void lost_jobs_cost_no_more_than_new_ones(void **state)
                 add_jobs(100, cases[i].lost, true);
             add_jobs(1000, 50, false);
             serve(&asked, NOW + 100 * (double)(2 * i) + turn);
-            assert_int_equal(request->visit.resent, (size_t)cases[i].lost);
-            assert_int_equal(request->visit.jobs_sent, cases[i].jobs);
+            assert_int_equal(request->attempt.resent, (size_t)cases[i].lost);
+            assert_int_equal(request->attempt.jobs_sent, cases[i].jobs);
             count = server.request.counted;
             assert_int_equal(count.commits, 1);
             if (turn == 0)
@@ -331,7 +331,7 @@ static void more_reports_than_a_request_may_hold(void **state)
     assert_int_equal(request->message.results_left, SENT - MESSAGE_RESULTS_MAX);
     assert_i64(test_sql_integer(database, "SELECT COUNT(*) FROM result WHERE server_state = 5"),
                MESSAGE_RESULTS_MAX);
-    assert_int_equal(request->visit.resent, 0); /* what was not read may be what is lost */
+    assert_int_equal(request->attempt.resent, 0); /* what was not read may be what is lost */
 }
 
 /* Of the longest list each is a row; what comes after is lost, and acknowledged with it. */
@@ -355,7 +355,7 @@ static void as_many_trickles_as_a_request_may_hold(void **state)
     buffer_free(&elements);
     print_steps("10007 trickles");
     assert_int_equal(request->attempts, 1);
-    assert_true(request->visit.answer.message_ack);
+    assert_true(request->attempt.answer.message_ack);
     assert_i64(test_sql_integer(database, "SELECT COUNT(*) FROM msg_from_host"),
                MESSAGE_TRICKLES_MAX);
     /* The key of so large a body is looked up before it is parsed. */
@@ -379,8 +379,8 @@ static void a_long_workload_is_simulated(void **state)
                        " delay_bound = 3600 * (1 + id %% 100) WHERE id >= 200000");
     serve(&asked, NOW);
     print_steps("10000 jobs with times");
-    assert_int_equal(request->visit.resent, 0);
-    assert_in_range(request->visit.jobs_sent, 1, 1000);
+    assert_int_equal(request->attempt.resent, 0);
+    assert_in_range(request->attempt.jobs_sent, 1, 1000);
     assert_in_range(server.request.counted.statements, 1, 17);
 }
 
@@ -396,8 +396,8 @@ static void a_long_queue_is_read_by_one_query(void **state)
     add_jobs(200000, 50, false);
     serve(&asked, NOW);
     print_steps("10000 jobs in the queue");
-    assert_int_equal(request->visit.resent, 0);
-    assert_int_equal(request->visit.answer.aborts.count, 0);
+    assert_int_equal(request->attempt.resent, 0);
+    assert_int_equal(request->attempt.answer.aborts.count, 0);
     assert_in_range(server.request.counted.statements, 1, 17);
     /* Half of the list is of no project's job; three of the host's own jobs are missing in it. */
     asked.queue_first = 4;
@@ -406,8 +406,8 @@ static void a_long_queue_is_read_by_one_query(void **state)
                        " AND id < 10001");
     serve(&asked, NOW + 60);
     print_steps("half of them unknown");
-    assert_int_equal(request->visit.resent, 3);
-    assert_int_equal(request->visit.answer.aborts.count, 5003);
+    assert_int_equal(request->attempt.resent, 3);
+    assert_int_equal(request->attempt.answer.aborts.count, 5003);
     assert_in_range(server.request.counted.statements, 1, 100);
 }
 
@@ -452,7 +452,7 @@ static void many_reports_that_others_booked(void **state)
 
 /* --- single statements ------------------------------------------------------------------------ */
 
-/* With each visit, from the second on by an update. */
+/* With each request, from the second on by an update. */
 static void the_guard_row_changes_with_every_request(void **state)
 {
     const struct asked nothing = {.seconds = 0};
@@ -496,7 +496,7 @@ static void a_new_version_inherits_what_the_host_did(void **state)
              " (1, 14, 1, 1, 1, 1, 1, 1, 1), (2, 10, 1, 1, 1, 1, 1, 1, 1)");
     test_sql(database, "UPDATE host SET rpc_time = %d", NOW - 1);
     serve(&one, NOW);
-    assert_int_equal(request->visit.jobs_sent, 1);
+    assert_int_equal(request->attempt.jobs_sent, 1);
     assert_i64(test_sql_integer(database, "SELECT COUNT(*) FROM host_app_version"), 7);
     assert_i64(test_sql_integer(database,
                                 "SELECT COUNT(*) FROM host_app_version WHERE host_id = 1"

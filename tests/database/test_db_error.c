@@ -672,7 +672,7 @@ static void on_a_cluster_nothing_is_prepared_inside_a_transaction(void **state)
     assert_status(STATUS_OK, mariadb_prepare_ahead(serving.db));
     for (int i = 0; i < 2; i++) { /* jobs, then the same again, which were lost */
         (void)serving_ask(&serving, &asking, 1800000000 + i * 1000, 1);
-        assert_true(serving.request.visit.jobs_sent + serving.request.visit.resent > 0);
+        assert_true(serving.request.attempt.jobs_sent + serving.request.attempt.resent > 0);
         assert_int_equal(db_count(serving.db).prepares, 0);
     }
     serving_close(&serving);

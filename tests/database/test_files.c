@@ -276,12 +276,12 @@ static void a_killed_link_costs_no_request(void **state)
     (void)state;
     add_job(1, 1e6, "1e6");
     serve("", true);
-    assert_int_equal(request->visit.jobs_sent, 1);
+    assert_int_equal(request->attempt.jobs_sent, 1);
     forget_jobs();
     add_job(2, 1e6, "1e6");
     test_sql(database, "KILL %lld", (long long)link_id());
     serve(GENOME, true);
-    assert_int_equal(request->visit.jobs_sent, 1);
+    assert_int_equal(request->attempt.jobs_sent, 1);
     assert_true(atomic_load(&health.is_away));
     assert_true(counter_value(COUNTER_files_failures) > failures);
     /* It is left alone for a while, then all is well again. */
@@ -305,14 +305,14 @@ static void a_link_killed_before_the_third_pass_deletes_nothing(void **state)
     serve("", true);
     test_sql(database, "KILL %lld", (long long)link_id());
     serve(GENOME, true);
-    assert_int_equal(request->visit.jobs_sent, 0);
-    assert_int_equal(request->visit.answer.delete_files.count, 0);
+    assert_int_equal(request->attempt.jobs_sent, 0);
+    assert_int_equal(request->attempt.answer.delete_files.count, 0);
     clock_ns += UINT64_C(1000000000000);
     files_destroy(files);
     files = files_create(&health);
     serve(GENOME, true);
-    assert_int_equal(request->visit.jobs_sent, 1);
-    assert_int_equal(request->visit.answer.delete_files.count, 1);
+    assert_int_equal(request->attempt.jobs_sent, 1);
+    assert_int_equal(request->attempt.answer.delete_files.count, 1);
     forget_jobs();
     serve("", true);
 }
@@ -329,7 +329,7 @@ static void what_a_job_brings_is_known_beforehand(void **state)
              "UPDATE result SET xml_doc_in = '<file_info>\\n<name>answer</name>\\n<sticky/>"
              "\\n<priority>5</priority>\\n</file_info>\\n<result>\\n</result>\\n' WHERE id = 4");
     serve("", true);
-    assert_int_equal(request->visit.jobs_sent, 1);
+    assert_int_equal(request->attempt.jobs_sent, 1);
     assert_i64(files_held(), 0);
     serve("<file_info>\n<name>tables</name>\n<nbytes>77</nbytes>\n<status>1</status>\n"
           "</file_info>\n"
@@ -360,7 +360,7 @@ static void what_a_job_brings_is_known_beforehand(void **state)
 static uint64_t statements_for(const char *elements)
 {
     serve(elements, true);
-    assert_int_equal(request->visit.jobs_sent, 0);
+    assert_int_equal(request->attempt.jobs_sent, 0);
     return request->counted.statements;
 }
 
@@ -382,7 +382,7 @@ static void passes_cost_nothing_when_disk_was_no_reason(void **state)
     add_job(31, 2e9, "1e6");
     plain = statements_for("<project_disk_free>1e9</project_disk_free>\n");
     serve(AMOUNTS, true);
-    assert_int_equal(request->visit.jobs_sent, 1);
+    assert_int_equal(request->attempt.jobs_sent, 1);
     assert_true(request->counted.statements > plain);
     forget_jobs();
 }
@@ -395,8 +395,8 @@ static void a_flood_hides_nothing(void **state)
         add_job(i, 1e6, "1e12");
     add_job(99, 8e9, "1e6");
     serve(AMOUNTS, true);
-    assert_int_equal(request->visit.jobs_sent, 1);
-    assert_int_equal(request->visit.disk_pass, DISK_PASSES);
+    assert_int_equal(request->attempt.jobs_sent, 1);
+    assert_int_equal(request->attempt.disk_pass, DISK_PASSES);
     forget_jobs();
 }
 
@@ -426,8 +426,8 @@ static void passes_ask_the_pool(void **state)
     add_job(41, 8e9, "1e6");
     put_into_pool(41, 8e9);
     serve(AMOUNTS, true);
-    assert_int_equal(request->visit.jobs_sent, 1);
-    assert_int_equal(request->visit.disk_pass, DISK_PASSES);
+    assert_int_equal(request->attempt.jobs_sent, 1);
+    assert_int_equal(request->attempt.disk_pass, DISK_PASSES);
     pool_destroy(server.pool);
     server.pool = NULL;
     forget_jobs();
@@ -443,15 +443,15 @@ static void an_undone_claim_goes_back_to_the_pool(void **state)
     test_sql(database, "UPDATE workunit SET xml_doc = '<workunit>\n<file_ref>\n<file_name>genome"
                        "</file_name>\n</file_ref>\n</workunit>\n' WHERE id = 42");
     serve(GENOME, true);
-    assert_int_equal(request->visit.jobs_sent, 0);
-    assert_int_equal(request->visit.answer.delete_files.count, 0);
+    assert_int_equal(request->attempt.jobs_sent, 0);
+    assert_int_equal(request->attempt.answer.delete_files.count, 0);
     assert_i64(test_sql_integer(database, "SELECT server_state FROM result WHERE id = 42"), 2);
     serve(GENOME "<file_info>\n<name>spare</name>\n<nbytes>9e9</nbytes>\n<status>1</status>\n"
                  "</file_info>\n",
           true);
-    assert_int_equal(request->visit.jobs_sent, 1);
-    assert_int_equal(request->visit.answer.delete_files.count, 1);
-    assert_true(text_is(request->visit.answer.delete_files.first->text, "spare"));
+    assert_int_equal(request->attempt.jobs_sent, 1);
+    assert_int_equal(request->attempt.answer.delete_files.count, 1);
+    assert_true(text_is(request->attempt.answer.delete_files.first->text, "spare"));
     pool_destroy(server.pool);
     server.pool = NULL;
     forget_jobs();

@@ -7,7 +7,7 @@
 #include "server/policy/host/identity.h"
 #include "tests/support/database.h"
 #include "tests/support/test.h"
-#include "tests/support/visit.h"
+#include "tests/support/visitor.h"
 
 #include <pthread.h>
 #include <unistd.h>
@@ -56,7 +56,7 @@ static void add_host(int64_t id, int64_t userid, int64_t rpc_seqno)
              " p_model = 'i7', os_name = 'Linux Debian', os_version = '12', m_nbytes = 4e9,"
              " domain_name = 'box', last_ip_addr = '10.0.0.1', nsame_ip_addr = 4,"
              " total_credit = 12.5, avg_turnaround = 99",
-             (long long)id, (long long)userid, (long long)rpc_seqno, VISIT_NOW - 5000);
+             (long long)id, (long long)userid, (long long)rpc_seqno, VISITOR_NOW - 5000);
 }
 
 static void add_job(int64_t id, int64_t hostid)
@@ -90,18 +90,18 @@ static void a_first_contact_writes_a_whole_host(void **state)
     request->message.rpc_seqno = 3;
     assert_int_equal(visitor_walk(visitor), NEXT_STEP);
     assert_i64(hosts(), 1);
-    assert_i64(request->visit.answer.hostid, test_sql_integer(database, "SELECT id FROM host"));
+    assert_i64(request->attempt.answer.hostid, test_sql_integer(database, "SELECT id FROM host"));
     assert_i64(test_sql_integer(database, "SELECT userid FROM host"), 17);
     assert_i64(test_sql_integer(database, "SELECT rpc_seqno FROM host"), 0);
-    assert_i64(test_sql_integer(database, "SELECT create_time FROM host"), VISIT_NOW);
-    assert_i64(test_sql_integer(database, "SELECT rpc_time FROM host"), VISIT_NOW);
+    assert_i64(test_sql_integer(database, "SELECT create_time FROM host"), VISITOR_NOW);
+    assert_i64(test_sql_integer(database, "SELECT rpc_time FROM host"), VISITOR_NOW);
     assert_text(test_sql_text(database, "SELECT venue FROM host"), "work");
     assert_text(test_sql_text(database, "SELECT host_cpid FROM host"), hashed_cpid());
     assert_text(test_sql_text(database, "SELECT external_ip_addr FROM host"), "192.0.2.1");
     assert_text(test_sql_text(database, "SELECT p_model FROM host"), "i7");
-    assert_text(request->visit.team_name, "The team");
+    assert_text(request->attempt.team_name, "The team");
     assert_i64(test_sql_integer(database, "SELECT COUNT(*) FROM qm_host WHERE hostid = %lld",
-                                (long long)request->visit.host.id),
+                                (long long)request->attempt.host.id),
                1);
 }
 
@@ -114,7 +114,7 @@ static void a_known_host_keeps_what_others_write(void **state)
     request->message.p_model = TEXT("i9");
     assert_int_equal(visitor_walk(visitor), NEXT_STEP);
     assert_i64(hosts(), 1);
-    assert_i64(request->visit.answer.hostid, 0);
+    assert_i64(request->attempt.answer.hostid, 0);
     assert_i64(test_sql_integer(database, "SELECT rpc_seqno FROM host"), 7);
     assert_i64(test_sql_integer(database, "SELECT nsame_ip_addr FROM host"), 5);
     assert_text(test_sql_text(database, "SELECT p_model FROM host"), "i9");
@@ -132,8 +132,8 @@ static void the_same_number_comes_twice(void **state)
     request->message.rpc_seqno = 6;
     for (int i = 0; i < 2; i++) {
         assert_int_equal(visitor_walk(visitor), NEXT_STEP);
-        assert_i64(request->visit.host.id, 3);
-        assert_i64(request->visit.answer.hostid, 0);
+        assert_i64(request->attempt.host.id, 3);
+        assert_i64(request->attempt.answer.hostid, 0);
     }
 }
 
@@ -145,13 +145,13 @@ static void a_host_comes_back_by_its_cpid(void **state)
     add_job(31, 3);
     request->message.host_cpid = TEXT("cpid");
     assert_int_equal(visitor_walk(visitor), NEXT_STEP);
-    assert_i64(request->visit.answer.hostid, 3);
+    assert_i64(request->attempt.answer.hostid, 3);
     assert_i64(hosts(), 1);
     assert_i64(test_sql_integer(database, "SELECT rpc_seqno FROM host"), 0);
     assert_i64(test_sql_integer(database, "SELECT server_state FROM result"), 5);
     assert_i64(test_sql_integer(database, "SELECT outcome FROM result"), 7);
-    assert_i64(test_sql_integer(database, "SELECT received_time FROM result"), VISIT_NOW);
-    assert_i64(test_sql_integer(database, "SELECT transition_time FROM workunit"), VISIT_NOW);
+    assert_i64(test_sql_integer(database, "SELECT received_time FROM result"), VISITOR_NOW);
+    assert_i64(test_sql_integer(database, "SELECT transition_time FROM workunit"), VISITOR_NOW);
 }
 
 static void a_first_contact_twice_finds_the_host_and_its_jobs(void **state)
@@ -159,7 +159,7 @@ static void a_first_contact_twice_finds_the_host_and_its_jobs(void **state)
     (void)state;
     request->message.host_cpid = TEXT("cpid");
     assert_int_equal(visitor_walk(visitor), NEXT_STEP);
-    add_job(31, request->visit.host.id);
+    add_job(31, request->attempt.host.id);
     request->now += 30;
     assert_int_equal(visitor_walk(visitor), NEXT_STEP);
     assert_i64(hosts(), 1);
@@ -177,7 +177,7 @@ static void a_first_contact_twice_keeps_its_jobs_whatever_the_clock(void **state
         setup(NULL);
         request->message.host_cpid = TEXT("cpid");
         assert_int_equal(visitor_walk(visitor), NEXT_STEP);
-        add_job(31, request->visit.host.id);
+        add_job(31, request->attempt.host.id);
         request->now += differences[i];
         assert_int_equal(visitor_walk(visitor), NEXT_STEP);
         assert_i64(hosts(), 1);
@@ -199,7 +199,7 @@ static void a_report_is_booked_before_the_others_are_lost(void **state)
     request->message.result_count = 1;
     assert_int_equal(visitor_walk(visitor), NEXT_STEP);
     assert_string_equal(visitor_acks(visitor), "r31");
-    assert_i64(request->visit.answer.hostid, 3);
+    assert_i64(request->attempt.answer.hostid, 3);
     assert_i64(test_sql_integer(database, "SELECT outcome FROM result WHERE id = 31"), 1);
     assert_i64(test_sql_integer(database, "SELECT outcome FROM result WHERE id = 32"), 7);
 }
@@ -211,7 +211,7 @@ static void a_similar_host_is_found(void **state)
     add_host(4, 17, 5);
     add_host(5, 18, 5);
     assert_int_equal(visitor_walk(visitor), NEXT_STEP);
-    assert_i64(request->visit.answer.hostid, 4);
+    assert_i64(request->attempt.answer.hostid, 4);
     assert_i64(hosts(), 3);
 }
 
@@ -248,13 +248,13 @@ static void merged_hosts_lead_to_the_one_that_remains(void **state)
     request->message.hostid = 3;
     request->message.rpc_seqno = 2;
     assert_int_equal(visitor_walk(visitor), NEXT_STEP);
-    assert_i64(request->visit.answer.hostid, 7);
+    assert_i64(request->attempt.answer.hostid, 7);
     assert_i64(test_sql_integer(database, "SELECT rpc_seqno FROM host WHERE id = 7"), 0);
     assert_i64(test_sql_integer(database, "SELECT rpc_seqno FROM host WHERE id = 3"), 4);
     request->message.hostid = 7;
     request->message.rpc_seqno = 0; /* as the client goes on */
     assert_int_equal(visitor_walk(visitor), NEXT_STEP);
-    assert_i64(request->visit.answer.hostid, 0);
+    assert_i64(request->attempt.answer.hostid, 0);
 }
 
 static void a_cycle_of_merged_hosts_makes_a_new_one(void **state)
@@ -285,7 +285,7 @@ static void a_wrong_key_changes_nothing(void **state)
     assert_string_equal(visitor_acks(visitor), "");
     assert_i64(test_sql_integer(database, "CHECKSUM TABLE host"), before);
     assert_i64(test_sql_integer(database, "SELECT server_state FROM result"), 4);
-    assert_int_equal(request->visit.answer.kind, ANSWER_NUCLEUS);
+    assert_int_equal(request->attempt.answer.kind, ANSWER_NUCLEUS);
 }
 
 static void a_weak_key_may_do_all_but_store(void **state)
@@ -380,7 +380,7 @@ static void trickles_are_kept(void **state)
     request->message.trickles = trickles;
     request->message.trickle_count = 2;
     assert_int_equal(visitor_walk(visitor), NEXT_STEP);
-    assert_true(request->visit.answer.message_ack);
+    assert_true(request->attempt.answer.message_ack);
     assert_i64(test_sql_integer(database, "SELECT COUNT(*) FROM msg_from_host"), 2);
     assert_text(test_sql_text(database, "SELECT variety FROM msg_from_host ORDER BY id LIMIT 1"),
                 "progress");
@@ -397,10 +397,10 @@ static void waiting_messages_are_delivered_once(void **state)
     request->message.rpc_seqno = 6;
     assert_status(STATUS_OK, config_set(config, TEXT("msg_to_host"), TEXT("1"), NULL));
     assert_int_equal(visitor_walk(visitor), NEXT_STEP);
-    assert_int_equal(request->visit.answer.host_messages.count, 1);
-    assert_text(request->visit.answer.host_messages.first->text, "<m/>");
+    assert_int_equal(request->attempt.answer.host_messages.count, 1);
+    assert_text(request->attempt.answer.host_messages.first->text, "<m/>");
     assert_int_equal(visitor_walk(visitor), NEXT_STEP);
-    assert_int_equal(request->visit.answer.host_messages.count, 0);
+    assert_int_equal(request->attempt.answer.host_messages.count, 0);
     assert_status(STATUS_OK, config_set(config, TEXT("msg_to_host"), TEXT("0"), NULL));
 }
 
@@ -450,7 +450,7 @@ static void the_same_first_contact_at_once_makes_one_host(void **state)
         walk_together(visitors);
         assert_i64(hosts(), 1);
         for (int i = 0; i < THREADS; i++)
-            assert_i64(visitors[i]->request.visit.answer.hostid,
+            assert_i64(visitors[i]->request.attempt.answer.hostid,
                        test_sql_integer(database, "SELECT id FROM host"));
     }
     for (int i = 0; i < THREADS; i++)

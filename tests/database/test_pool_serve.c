@@ -74,7 +74,7 @@ static const struct answer *ask(struct pool_server *of, int host, double memory,
 static size_t ask_new(struct pool_server *of, int host, int seconds)
 {
     (void)ask(of, host, 4e9, seconds);
-    return of->serving.request.visit.jobs_sent;
+    return of->serving.request.attempt.jobs_sent;
 }
 
 static struct pool_figures figures_of(const struct pool_server *of)
@@ -488,7 +488,7 @@ static void find_the_only_ones(int count, const char *memory, int own_host)
         db_count_reset(server.serving.db);
         assert_int_equal(ask_new(&server, 1, 100), i < 2 ? 1 : 0);
         if (i < 2)
-            assert_in_range(server.serving.request.visit.answer.jobs[0].resultid, 200000, 200001);
+            assert_in_range(server.serving.request.attempt.answer.jobs[0].resultid, 200000, 200001);
         statements = server.serving.request.counted.statements;
         printf("%llu statements, %.3f s\n", (unsigned long long)statements,
                (double)server.serving.request.total_ns * 1e-9);
@@ -535,7 +535,7 @@ static void what_is_read_is_found_before_the_rest_is(void **state)
     while (figures().jobs < 3000);
     assert_false(figures().is_filled);
     assert_int_equal(ask_new(&server, 1, 100), 1);
-    assert_i64(server.serving.request.visit.answer.jobs[0].resultid, 3000);
+    assert_i64(server.serving.request.attempt.answer.jobs[0].resultid, 3000);
 }
 
 /* What the pool cannot know refuses the first, a rule of workunits the next. */
@@ -552,7 +552,7 @@ static void behind_other_reasons_one_is_found_too(void **state)
     add_jobs(200000, 1, 0, "1e6");
     pool_server_pass(&server, 5);
     assert_int_equal(ask_new(&server, 1, 100), 1);
-    assert_i64(server.serving.request.visit.answer.jobs[0].resultid, 200000);
+    assert_i64(server.serving.request.attempt.answer.jobs[0].resultid, 200000);
     assert_int_equal(figures().taken, 0);
 }
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reports as they end up in the database: each kind of row, repetition, late results, the texts,
- * and how many round trips a visit takes. */
+ * and how many round trips a request takes. */
 #include "config/config.h"
 #include "db/states.h"
 #include "server/base/arena.h"
 #include "tests/support/database.h"
 #include "tests/support/requests.h"
 #include "tests/support/test.h"
-#include "tests/support/visit.h"
+#include "tests/support/visitor.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -43,7 +43,7 @@ static int setup(void **state)
              "INSERT INTO host SET id = 5, userid = 18;"
              "INSERT INTO host_app_version SET host_id = 3, app_version_id = 70,"
              " max_jobs_per_day = 10, consecutive_valid = 5, n_jobs_today = 2",
-             VISIT_NOW - 60);
+             VISITOR_NOW - 60);
     memset(results, 0, sizeof(results));
     visitor = visitor_create(database);
     request = &visitor->request;
@@ -69,7 +69,7 @@ static void add_row(int64_t id, const char *rest)
              " userid = 17, app_version_id = 70, sent_time = %d, report_deadline = 77,"
              " granted_credit = 8, %s",
              (long long)id, (long long)id, (long long)id, (long long)id, (long long)id,
-             VISIT_NOW - 1000, rest);
+             VISITOR_NOW - 1000, rest);
 }
 
 static struct reported_result *add_report(const char *name)
@@ -106,12 +106,12 @@ static void a_success_is_stored(void **state)
     add_report("r31");
     assert_int_equal(visitor_walk(visitor), NEXT_STEP);
     assert_string_equal(visitor_acks(visitor), "r31");
-    assert_int_equal(request->visit.booked, 1);
+    assert_int_equal(request->attempt.booked, 1);
     assert_i64(column(31, "server_state"), RESULT_OVER);
     assert_i64(column(31, "outcome"), OUTCOME_SUCCESS);
     assert_i64(column(31, "validate_state"), VALIDATE_INIT);
     assert_i64(column(31, "client_state"), CLIENT_FILES_UPLOADED);
-    assert_i64(column(31, "received_time"), VISIT_NOW);
+    assert_i64(column(31, "received_time"), VISITOR_NOW);
     assert_i64(column(31, "hostid"), HOST);
     assert_i64(column(31, "userid"), 17);
     assert_i64(column(31, "teamid"), 6);
@@ -119,10 +119,10 @@ static void a_success_is_stored(void **state)
     assert_i64(column(31, "cpu_time"), 50);
     assert_i64(column(31, "elapsed_time"), 60);
     assert_i64(column(31, "peak_working_set_size"), 1000000);
-    assert_i64(column(31, "sent_time"), VISIT_NOW - 1000);
+    assert_i64(column(31, "sent_time"), VISITOR_NOW - 1000);
     assert_i64(column(31, "report_deadline"), 77);
     assert_i64(column(31, "granted_credit"), 8);
-    assert_i64(transition(31), VISIT_NOW);
+    assert_i64(transition(31), VISITOR_NOW);
     assert_text(test_sql_text(database, "SELECT stderr_out FROM result"),
                 "<![CDATA[\nsaid\xE9\n]]>");
     assert_text(test_sql_text(database, "SELECT xml_doc_out FROM result"),
@@ -182,10 +182,10 @@ static void every_kind_of_row_is_answered(void **state)
         add_report("r31");
         assert_int_equal(visitor_walk(visitor), NEXT_STEP);
         if (strcmp(visitor_acks(visitor), "r31") != 0 ||
-            (column(31, "received_time") == VISIT_NOW) != cases[i].booked ||
-            (transition(31) == VISIT_NOW) != cases[i].booked ||
-            (request->visit.booked == 1) != cases[i].booked ||
-            request->visit.force_resend != cases[i].resends)
+            (column(31, "received_time") == VISITOR_NOW) != cases[i].booked ||
+            (transition(31) == VISITOR_NOW) != cases[i].booked ||
+            (request->attempt.booked == 1) != cases[i].booked ||
+            request->attempt.force_resend != cases[i].resends)
             fail_msg("%s", cases[i].row);
     }
 }
@@ -215,11 +215,11 @@ static void a_repeated_report_changes_nothing(void **state)
     for (int i = 0; i < 2; i++) {
         assert_int_equal(visitor_walk(visitor), NEXT_STEP);
         assert_string_equal(visitor_acks(visitor), "r31 r32");
-        assert_int_equal(request->visit.booked, 0);
-        assert_true(request->visit.force_resend);
+        assert_int_equal(request->attempt.booked, 0);
+        assert_true(request->attempt.force_resend);
     }
     assert_i64(column(32, "exit_status"), 203);
-    assert_i64(column(31, "received_time"), VISIT_NOW);
+    assert_i64(column(31, "received_time"), VISITOR_NOW);
 }
 
 static void a_refused_host_still_reports(void **state)
@@ -233,7 +233,7 @@ static void a_refused_host_still_reports(void **state)
     assert_int_equal(visitor_walk(visitor), NEXT_STEP);
     assert_string_equal(visitor_acks(visitor), "r31");
     assert_i64(column(31, "server_state"), RESULT_OVER);
-    assert_true(request->visit.work_refused);
+    assert_true(request->attempt.work_refused);
 }
 
 static void a_rolled_back_report_is_not_stored(void **state)
@@ -304,14 +304,14 @@ static void the_captured_reports_are_booked(void **state)
             test_sql(database,
                      "INSERT INTO result SET workunitid = 1, name = '%.*s', server_state = 4,"
                      " hostid = 3, userid = 17, appid = 1, sent_time = %d",
-                     TEXT_ARG(message->results[j].name), VISIT_NOW - 86400);
+                     TEXT_ARG(message->results[j].name), VISITOR_NOW - 86400);
         request->message = *message;
         request->message.hostid = HOST;
         request->message.rpc_seqno = 6;
         assert_int_equal(visitor_walk(visitor), NEXT_STEP);
         assert_true(message->result_count > 0);
-        assert_int_equal(request->visit.booked, message->result_count);
-        assert_int_equal(request->visit.answer.acks.count, message->result_count);
+        assert_int_equal(request->attempt.booked, message->result_count);
+        assert_int_equal(request->attempt.answer.acks.count, message->result_count);
         for (size_t j = 0; j < message->result_count; j++) {
             const struct reported_result *reported = &message->results[j];
             bool is_success = reported->state == 5 && reported->exit_status == 0;
@@ -325,7 +325,7 @@ static void the_captured_reports_are_booked(void **state)
     }
 }
 
-static void a_visit_with_reports_takes_few_round_trips(void **state)
+static void a_request_with_reports_takes_few_round_trips(void **state)
 {
     char name[20];
     struct db_count count;
@@ -349,7 +349,7 @@ static void a_visit_with_reports_takes_few_round_trips(void **state)
         add_row(41 + i, "server_state = 4, hostid = 3");
     db_count_reset(request->db);
     assert_int_equal(visitor_walk(visitor), NEXT_STEP);
-    assert_int_equal(request->visit.booked, 5);
+    assert_int_equal(request->attempt.booked, 5);
     assert_in_range(db_count(request->db).round_trips, 1, 10);
 }
 
@@ -368,7 +368,7 @@ static void many_reports_are_booked_at_once(void **state)
             text_string(visitor->arena, text_print(visitor->arena, "r%d", 1 + i * 7 % 1000)));
     assert_int_equal(visitor_walk(visitor), NEXT_STEP);
     count = db_count(request->db);
-    assert_int_equal(request->visit.answer.acks.count, 1000);
+    assert_int_equal(request->attempt.answer.acks.count, 1000);
     assert_i64(test_sql_integer(database, "SELECT COUNT(*) FROM result WHERE server_state = 5"),
                1000);
     assert_in_range(count.round_trips, 1, 60);
@@ -415,8 +415,8 @@ static void one_report_at_once_is_booked_once(void **state)
 
             pthread_join(threads[i], &done);
             assert_non_null(done);
-            booked += visitors[i]->request.visit.booked;
-            assert_int_equal(visitors[i]->request.visit.answer.acks.count, 20);
+            booked += visitors[i]->request.attempt.booked;
+            assert_int_equal(visitors[i]->request.attempt.answer.acks.count, 20);
             visitor_destroy(visitors[i]);
         }
         pthread_barrier_destroy(&barrier);
@@ -438,7 +438,7 @@ int main(void)
         CASE(a_lost_connection_acknowledges_nothing),
         CASE(long_texts_are_cut_to_their_columns),
         CASE(the_captured_reports_are_booked),
-        CASE(a_visit_with_reports_takes_few_round_trips),
+        CASE(a_request_with_reports_takes_few_round_trips),
         CASE(many_reports_are_booked_at_once),
         CASE(one_report_at_once_is_booked_once),
     };

@@ -193,7 +193,7 @@ static int64_t jobs_of(int host)
                             JOBS, host);
 }
 
-static int64_t visits_of(int host)
+static int64_t requests_of(int host)
 {
     return test_sql_integer(database, "SELECT rpcs FROM qm_host WHERE hostid = %d", host);
 }
@@ -201,11 +201,11 @@ static int64_t visits_of(int host)
 static void assert_got_a_job(const struct visitor *visitor)
 {
     assert_int_equal(visitor->outcome, OUTCOME_COMMITTED);
-    assert_int_equal(visitor->request.visit.jobs_sent, 1);
+    assert_int_equal(visitor->request.attempt.jobs_sent, 1);
     assert_true(text_contains(buffer_text(&visitor->reply), TEXT("<wu_name>w_")));
-    assert_i64(jobs_of((int)visitor->request.visit.host.id), 1);
+    assert_i64(jobs_of((int)visitor->request.attempt.host.id), 1);
     assert_i64(test_sql_integer(database, "SELECT token FROM qm_host WHERE hostid = %lld",
-                                (long long)visitor->request.visit.host.id),
+                                (long long)visitor->request.attempt.host.id),
                (int64_t)visitor->request.token);
 }
 
@@ -297,9 +297,9 @@ static void two_that_want_each_others_hosts_do_not_wait(void **state)
     run_alone(here[1]);
     run_alone(there[1]);
     for (int host = 1; host <= 2;
-         host++) /* the second visit of each lists no job: it is sent again */
+         host++) /* the second request of each lists no job: it is sent again */
         assert_i64(jobs_of(host), 1);
-    assert_int_equal(here[1]->request.visit.resent + there[1]->request.visit.resent, 2);
+    assert_int_equal(here[1]->request.attempt.resent + there[1]->request.attempt.resent, 2);
 }
 
 /* The first one waits for no lock either, as it may have guests; tried again, it does. */
@@ -394,7 +394,7 @@ static void a_new_host_joins(void **state)
     assert_int_equal(finish(&group), OUTCOME_COMMITTED);
     assert_got_a_job(first);
     assert_got_a_job(guest);
-    assert_true(guest->request.visit.host_is_new);
+    assert_true(guest->request.attempt.host_is_new);
 }
 
 /* Nothing was kept, so each gets its job alone. */
@@ -408,7 +408,7 @@ static void assert_each_alone(void)
         assert_got_a_job(&visitors[i]);
         assert_int_equal(visitors[i].request.together, 0);
         assert_true(visitors[i].request.attempts >= 2);
-        assert_i64(visits_of((int)i + 1), 2);
+        assert_i64(requests_of((int)i + 1), 2);
     }
 }
 
@@ -485,7 +485,7 @@ static void hosts_without_guard_rows_join(void **state)
     for (size_t i = 0; i < visitor_count; i++) {
         assert_got_a_job(&visitors[i]);
         assert_int_equal(visitors[i].request.together, visitor_count);
-        assert_i64(visits_of(4 + (int)i), 1);
+        assert_i64(requests_of(4 + (int)i), 1);
     }
     assert_i64(test_sql_integer(database,
                                 "SELECT COUNT(*) FROM host WHERE id >= 4 AND rpc_time ="
@@ -501,10 +501,10 @@ static void a_host_may_come_twice(void **state)
     assert_int_equal(add(&group, ask(&server, 1)), OUTCOME_JOINED);
     assert_int_equal(add(&group, ask(&server, 1)), OUTCOME_JOINED);
     assert_int_equal(finish(&group), OUTCOME_COMMITTED);
-    assert_int_equal(visitors[0].request.visit.jobs_sent, 1);
+    assert_int_equal(visitors[0].request.attempt.jobs_sent, 1);
     /* The second does not list the job of the first, so it gets that again. */
-    assert_true(visitors[1].request.visit.resent > 0);
-    assert_i64(visits_of(1), 3);
+    assert_true(visitors[1].request.attempt.resent > 0);
+    assert_i64(requests_of(1), 3);
 }
 
 /* Wherever a guest fails, what it had reserved in the pool goes back, and what was sent leaves. */
@@ -683,13 +683,13 @@ static void a_guard_row_may_come_but_not_go(void **state)
                            "INSERT INTO qm_host SET hostid = 4, rpcs = 6, token = 0, changed = 0");
     assert_int_equal(finish(&group), OUTCOME_COMMITTED);
     assert_int_equal(visitors[0].request.attempts, 1);
-    assert_i64(visits_of(4), 7);
+    assert_i64(requests_of(4), 7);
 
     two_come_and_meanwhile(5, "DELETE FROM qm_host WHERE hostid = 6");
     assert_int_equal(finish(&group), OUTCOME_AGAIN);
     assert_int_equal(visitors[1].outcome, OUTCOME_COMMITTED);
     assert_int_equal(visitors[1].request.attempts, 2);
-    assert_i64(visits_of(6), 1);
+    assert_i64(requests_of(6), 1);
 }
 
 static uint64_t statements_of_all(void)
@@ -807,7 +807,7 @@ static void of_one_user_only_the_first_goes_by_what_was_read(void **state)
         assert_true((visitors[2].request.facts != NULL) == (i < 2));
     }
     assert_int_equal(finish(&group), OUTCOME_COMMITTED);
-    assert_true(text_contains(visitors[1].request.visit.user.global_prefs, TEXT("1000")));
+    assert_true(text_contains(visitors[1].request.attempt.user.global_prefs, TEXT("1000")));
     assert_true(text_contains(buffer_text(&visitors[1].reply), TEXT("<mod_time>1000")));
     assert_got_a_job(&visitors[2]);
 }
@@ -878,7 +878,7 @@ static void who_names_anothers_host_ends_it_too(void **state)
     assert_non_null(visitors[1].request.facts);
     assert_int_equal(add(&group, &visitors[0]), OUTCOME_COMMITTED);
     assert_int_equal(visitors[0].request.attempts, 2);
-    assert_true(visitors[0].request.visit.host.id != 6);
+    assert_true(visitors[0].request.attempt.host.id != 6);
     assert_forgotten();
     for (size_t i = 1; i < 3; i++)
         assert_int_equal(add(&group, &visitors[i]), OUTCOME_JOINED);
@@ -901,8 +901,8 @@ static void a_forwarded_host_reads_for_itself(void **state)
     for (size_t i = 0; i < 2; i++)
         assert_int_equal(add(&group, &visitors[i]), OUTCOME_JOINED);
     assert_int_equal(finish(&group), OUTCOME_COMMITTED);
-    assert_int_equal(visitors[0].request.visit.host.id, 4);
-    assert_int_equal(visitors[0].request.visit.version_count, 1);
+    assert_int_equal(visitors[0].request.attempt.host.id, 4);
+    assert_int_equal(visitors[0].request.attempt.version_count, 1);
     assert_got_a_job(&visitors[0]);
     assert_got_a_job(&visitors[1]);
 }
@@ -923,7 +923,7 @@ static void who_is_tried_again_reads_anew(void **state)
     db_fail_nth(server.db, 3, STATUS_DB_RETRY);
     assert_int_equal(add(&group, &visitors[0]), OUTCOME_COMMITTED);
     assert_int_equal(visitors[0].request.attempts, 2);
-    assert_true(text_equal(visitors[0].request.visit.user.global_prefs, TEXT("new")));
+    assert_true(text_equal(visitors[0].request.attempt.user.global_prefs, TEXT("new")));
     assert_forgotten();
     visitors[0].outcome = OUTCOME_COMMITTED;
     request_end(&visitors[0].request, OUTCOME_COMMITTED, &visitors[0].reply);

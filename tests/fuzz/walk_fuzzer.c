@@ -175,7 +175,7 @@ static bool is_reported(const struct message *message, struct text name)
 
 static void check(const struct request *request, struct text reply)
 {
-    const struct answer *answer = &request->visit.answer;
+    const struct answer *answer = &request->attempt.answer;
     struct arena *arena = arena_create(1 << 24);
     const char *fault = NULL;
     const struct reply_element *root = reply_read(arena, reply, request->client_version, &fault);
@@ -189,7 +189,7 @@ static void check(const struct request *request, struct text reply)
     for (size_t i = 0; i < db_fake.job_count; i++)
         claimed += db_fake.jobs[i].claim.resultid != 0;
     if (answer->kind == ANSWER_FULL)
-        must(claimed + request->visit.resent == answer->job_count &&
+        must(claimed + request->attempt.resent == answer->job_count &&
              reply_children(root, "result") == answer->job_count);
     must(answer->request_delay >= 0 && answer->request_delay <= 172800);
     arena_destroy(arena);

@@ -174,7 +174,7 @@ static void expect_delay(struct story *story, const struct words *words, bool wa
 
 static bool has_reason(const struct story *story, struct text word)
 {
-    const struct answer *answer = &story->request.visit.answer;
+    const struct answer *answer = &story->request.attempt.answer;
 
     for (size_t i = 0; i < answer->reason_count; i++)
         if (text_is(word, reason_word(answer->reasons[i])))
@@ -189,7 +189,7 @@ static void expect_reason(struct story *story, const struct words *words, bool w
     for (size_t i = 0; i < words->count; i++)
         if (has_reason(story, words->items[i]) != wanted)
             story_fail(story, "it is %sone of %zu", wanted ? "not " : "",
-                       story->request.visit.answer.reason_count);
+                       story->request.attempt.answer.reason_count);
 }
 
 /* text BYTES: anywhere in the reply as it goes over the wire */

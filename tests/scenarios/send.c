@@ -191,7 +191,7 @@ static void load_catalog(struct story *story)
 /* A job that is this host's and not in the reply would wait for its deadline. */
 static void check_jobs_are_written(struct story *story)
 {
-    const struct answer *answer = &story->request.visit.answer;
+    const struct answer *answer = &story->request.attempt.answer;
     size_t written = story->root != NULL ? reply_children(story->root, "result") : 0;
 
     if (story->root != NULL && answer->kind == ANSWER_FULL && written != answer->job_count)

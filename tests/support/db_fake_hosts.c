@@ -184,7 +184,7 @@ enum status db_user_save_cross_project_id(struct db *db, int64_t userid, struct 
 /* --- statistics of versions, messages -----------------------------------------------------------
  */
 
-/* There are none: what a step is to find it is given in its struct visit. */
+/* There are none: what a step is to find it is given in its struct attempt. */
 enum status db_host_app_versions(struct db *db, struct arena *in, int64_t hostid,
                                  struct host_app_version_row **ret_rows, size_t *ret_count)
 {

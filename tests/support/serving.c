@@ -73,7 +73,7 @@ const struct answer *serving_send(struct serving *serving, struct text body, dou
     serving->request = request_of(serving, serving->arena, body, now, seed);
     request_run(&serving->request, &serving->reply);
     (void)db_end(serving->db);
-    return &serving->request.visit.answer;
+    return &serving->request.attempt.answer;
 }
 
 const struct answer *serving_ask(struct serving *serving, const struct asking *asking, double now,

@@ -103,7 +103,7 @@ static const char *locks(void)
 
 static bool is_said(enum message_priority priority, const char *words)
 {
-    const struct answer *answer = &request.visit.answer;
+    const struct answer *answer = &request.attempt.answer;
 
     for (size_t i = 0; i < answer->message_count; i++) {
         if (answer->messages[i].priority == priority &&
@@ -139,14 +139,14 @@ static void a_known_host_is_used(void **state)
     request.message.hostid = 3;
     request.message.rpc_seqno = 5; /* equal: a repetition */
     assert_int_equal(step_authenticate(&request), NEXT_STEP);
-    assert_i64(request.visit.host.id, 3);
-    assert_i64(request.visit.host.rpc_seqno, 5);
-    assert_i64(request.visit.host.rpc_time, NOW);
-    assert_i64(request.visit.stored.rpc_time, NOW - 5000);
-    assert_text(request.visit.host.external_ip_addr, "192.0.2.1");
-    assert_i64(request.visit.answer.hostid, 0);
-    assert_text(request.visit.team_name, "team");
-    assert_false(request.visit.is_weak);
+    assert_i64(request.attempt.host.id, 3);
+    assert_i64(request.attempt.host.rpc_seqno, 5);
+    assert_i64(request.attempt.host.rpc_time, NOW);
+    assert_i64(request.attempt.stored.rpc_time, NOW - 5000);
+    assert_text(request.attempt.host.external_ip_addr, "192.0.2.1");
+    assert_i64(request.attempt.answer.hostid, 0);
+    assert_text(request.attempt.team_name, "team");
+    assert_false(request.attempt.is_weak);
     assert_string_equal(locks(), "host_lock_with_user(3)");
     assert_int_equal(db_fake_calls("host_insert"), 0);
 }
@@ -158,9 +158,9 @@ static void a_first_contact_makes_a_host(void **state)
     request.message.rpc_seqno = 9;
     assert_int_equal(step_authenticate(&request), NEXT_STEP);
     assert_int_equal(db_fake_calls("host_insert"), 1);
-    assert_true(request.visit.host_is_new);
-    assert_i64(request.visit.host.id, 1000);
-    assert_i64(request.visit.answer.hostid, 1000);
+    assert_true(request.attempt.host_is_new);
+    assert_i64(request.attempt.host.id, 1000);
+    assert_i64(request.attempt.answer.hostid, 1000);
     assert_i64(db_fake.hosts[0].userid, 17);
     assert_i64(db_fake.hosts[0].create_time, NOW);
     assert_i64(db_fake.hosts[0].rpc_seqno, 0);
@@ -176,10 +176,10 @@ static void a_first_contact_finds_its_host_by_cpid(void **state)
     add_host(3, 17, 5)->host_cpid = hashed_cpid();
     request.message.host_cpid = TEXT("cpid");
     assert_int_equal(step_authenticate(&request), NEXT_STEP);
-    assert_i64(request.visit.host.id, 3);
-    assert_i64(request.visit.answer.hostid, 3);
-    assert_i64(request.visit.host.rpc_seqno, 0);
-    assert_true(request.visit.detaches);
+    assert_i64(request.attempt.host.id, 3);
+    assert_i64(request.attempt.answer.hostid, 3);
+    assert_i64(request.attempt.host.rpc_seqno, 0);
+    assert_true(request.attempt.detaches);
     assert_string_equal(locks(), "user_lock(17) host_lock(3)");
 }
 
@@ -190,8 +190,8 @@ static void a_repeated_first_contact_keeps_its_jobs(void **state)
     db_fake.hosts[0].rpc_time = NOW - 1;
     request.message.host_cpid = TEXT("cpid");
     assert_int_equal(step_authenticate(&request), NEXT_STEP);
-    assert_i64(request.visit.host.id, 3);
-    assert_false(request.visit.detaches);
+    assert_i64(request.attempt.host.id, 3);
+    assert_false(request.attempt.detaches);
 }
 
 static void another_machine_with_the_same_cpid_is_another_host(void **state)
@@ -212,9 +212,9 @@ static void a_first_contact_finds_a_similar_host(void **state)
     add_host(4, 17, 5);
     add_host(5, 18, 5);
     step_authenticate(&request);
-    assert_i64(request.visit.host.id, 4); /* the newest of this user */
-    assert_i64(request.visit.answer.hostid, 4);
-    assert_true(request.visit.detaches);
+    assert_i64(request.attempt.host.id, 4); /* the newest of this user */
+    assert_i64(request.attempt.answer.hostid, 4);
+    assert_true(request.attempt.detaches);
 }
 
 static void several_clients_on_a_machine_are_several_hosts(void **state)
@@ -248,9 +248,9 @@ static void a_stale_number_leads_to_the_similar_host(void **state)
     request.message.other_results = &other;
     request.message.other_result_count = 1;
     step_authenticate(&request);
-    assert_i64(request.visit.answer.hostid, 3);
-    assert_i64(request.visit.host.rpc_seqno, 0);
-    assert_false(request.visit.detaches); /* it has a job */
+    assert_i64(request.attempt.answer.hostid, 3);
+    assert_i64(request.attempt.host.rpc_seqno, 0);
+    assert_false(request.attempt.detaches); /* it has a job */
     assert_string_equal(
         locks(),
         "host_lock_with_user(3) rollback user_lock(17) host_lock(3)"); /* user before host */
@@ -266,9 +266,9 @@ static void a_record_that_is_deleted_meanwhile_is_not_used(void **state)
     request.message.hostid = 3;
     request.message.rpc_seqno = 6; /* too small for 3 */
     assert_int_equal(step_authenticate(&request), NEXT_STEP);
-    assert_true(request.visit.host_is_new);
-    assert_false(request.visit.detaches);
-    assert_i64(request.visit.answer.hostid, 1002);
+    assert_true(request.attempt.host_is_new);
+    assert_false(request.attempt.detaches);
+    assert_i64(request.attempt.answer.hostid, 1002);
 }
 
 static void a_clone_on_another_machine_gets_a_new_host(void **state)
@@ -282,7 +282,7 @@ static void a_clone_on_another_machine_gets_a_new_host(void **state)
     db_fake.hosts[0].host_cpid = hashed_cpid(); /* not searched by: it came with the copy */
     step_authenticate(&request);
     assert_int_equal(db_fake_calls("host_insert"), 1);
-    assert_i64(request.visit.answer.hostid, 1001);
+    assert_i64(request.attempt.answer.hostid, 1001);
 }
 
 static void a_host_of_another_user_is_not_used(void **state)
@@ -293,8 +293,8 @@ static void a_host_of_another_user_is_not_used(void **state)
     request.message.rpc_seqno = 6;
     assert_int_equal(step_authenticate(&request), NEXT_STEP);
     assert_int_equal(db_fake_calls("host_insert"), 1);
-    assert_i64(request.visit.user.id, 17);
-    assert_i64(request.visit.host.userid, 17);
+    assert_i64(request.attempt.user.id, 17);
+    assert_i64(request.attempt.host.userid, 17);
 }
 
 static void an_unknown_host_is_told_and_treated_as_new(void **state)
@@ -305,7 +305,7 @@ static void an_unknown_host_is_told_and_treated_as_new(void **state)
     request.message.host_cpid = TEXT("cpid");
     step_authenticate(&request);
     assert_true(is_said(MESSAGE_LOW, "99"));
-    assert_i64(request.visit.answer.hostid, 3);
+    assert_i64(request.attempt.answer.hostid, 3);
     assert_int_equal(db_fake_calls("host_insert"), 0);
 }
 
@@ -321,14 +321,14 @@ static void on_a_cluster_a_host_is_looked_for_again(void **state)
     assert_int_equal(request.failure.status, STATUS_DB_RETRY);
     assert_int_equal(request.catch_up, CATCH_UP_WANTED);
     request.catch_up = CATCH_UP_DONE;
-    memset(&request.visit, 0, sizeof(request.visit));
+    memset(&request.attempt, 0, sizeof(request.attempt));
     assert_int_equal(step_authenticate(&request), NEXT_STEP); /* still not: it never was */
-    assert_true(request.visit.host_is_new);
+    assert_true(request.attempt.host_is_new);
     db_fake.lags = false;
-    memset(&request.visit, 0, sizeof(request.visit));
+    memset(&request.attempt, 0, sizeof(request.attempt));
     request.catch_up = CATCH_UP_NOT;
     assert_int_equal(step_authenticate(&request), NEXT_STEP);
-    assert_i64(request.visit.host.id, 99);
+    assert_i64(request.attempt.host.id, 99);
 }
 
 /* Nothing is made slower by who invents a number without a key, nor by a first contact. */
@@ -356,10 +356,10 @@ static void a_merged_host_is_followed(void **state)
     request.message.hostid = 3;
     request.message.rpc_seqno = 12;
     step_authenticate(&request);
-    assert_i64(request.visit.host.id, 7);
-    assert_i64(request.visit.answer.hostid, 7);
-    assert_i64(request.visit.host.rpc_seqno, 0); /* or the next request, 0, were too small */
-    assert_false(request.visit.detaches);
+    assert_i64(request.attempt.host.id, 7);
+    assert_i64(request.attempt.answer.hostid, 7);
+    assert_i64(request.attempt.host.rpc_seqno, 0); /* or the next request, 0, were too small */
+    assert_false(request.attempt.detaches);
     assert_int_equal(db_fake_calls("host_insert"), 0);
 }
 
@@ -403,10 +403,10 @@ static void an_unknown_key_gets_nothing(void **state)
             request.message.hostid = hostid;
             request.message.authenticator = text_from(refused[i]);
             assert_int_equal(step_authenticate(&request), NEXT_REPLY);
-            assert_int_equal(request.visit.answer.kind, ANSWER_NUCLEUS);
+            assert_int_equal(request.attempt.answer.kind, ANSWER_NUCLEUS);
             assert_true(is_said(hostid != 0 ? MESSAGE_NOTICE : MESSAGE_LOW, "account key"));
-            assert_true(request.visit.answer.request_delay >= 3600);
-            assert_i64(request.visit.answer.hostid, 0);
+            assert_true(request.attempt.answer.request_delay >= 3600);
+            assert_i64(request.attempt.answer.hostid, 0);
             assert_int_equal(db_fake_calls("host_insert"), 0);
         }
     }
@@ -440,7 +440,7 @@ static void a_key_that_has_just_changed_locks_its_host_again(void **state)
     request.message.rpc_seqno = 6;
     request.message.host_cpid = TEXT("cpid");
     assert_int_equal(step_authenticate(&request), NEXT_STEP);
-    assert_i64(request.visit.host.id, 3);
+    assert_i64(request.attempt.host.id, 3);
     assert_string_equal(locks(), "host_lock_with_user(3) rollback user_lock(17) host_lock(3)");
 }
 
@@ -454,9 +454,9 @@ static void a_weak_key_works_with_and_without_host(void **state)
         request.message.rpc_seqno = 6;
         request.message.authenticator = weak_key();
         assert_int_equal(step_authenticate(&request), NEXT_STEP);
-        assert_true(request.visit.is_weak);
-        assert_i64(request.visit.user.id, 17);
-        assert_i64(request.visit.host.id, 3);
+        assert_true(request.attempt.is_weak);
+        assert_i64(request.attempt.user.id, 17);
+        assert_i64(request.attempt.host.id, 3);
     }
 }
 
@@ -483,7 +483,7 @@ static void newer_preferences_are_stored_whole(void **state)
                 "<global_preferences>\n<mod_time>7</mod_time>\n</global_preferences>\n");
     assert_int_equal(db_fake_calls("user_save_cross_project_id"), 1);
     assert_text(db_fake.cross_project_id, "00000000000000000000000000000001");
-    assert_text(request.visit.user.cross_project_id, ""); /* the reply shows the one before */
+    assert_text(request.attempt.user.cross_project_id, ""); /* the reply shows the one before */
 }
 
 /* Old clients send the element within an element. */
@@ -562,7 +562,7 @@ static void a_weak_key_stores_neither_preferences_nor_cpid(void **state)
     say_preferences();
     request.message.authenticator = weak_key();
     step_authenticate(&request);
-    assert_true(request.visit.host_is_new); /* on a first contact too */
+    assert_true(request.attempt.host_is_new); /* on a first contact too */
     assert_int_equal(db_fake_calls("user_save_global_prefs"), 0);
     assert_int_equal(db_fake_calls("user_save_cross_project_id"), 0);
 }
@@ -597,9 +597,10 @@ static void stored_preferences_are_sent_by_venue(void **state)
     request.message.hostid = 3;
     request.message.rpc_seqno = 6;
     step_authenticate(&request);
-    assert_true(text_equal(request.visit.answer.global_preferences, db_fake.users[0].global_prefs));
-    assert_real(request.visit.prefs.max_ncpus_pct, 20, 0);
-    assert_real(request.visit.project_prefs.resource_share, 100, 0);
+    assert_true(
+        text_equal(request.attempt.answer.global_preferences, db_fake.users[0].global_prefs));
+    assert_real(request.attempt.prefs.max_ncpus_pct, 20, 0);
+    assert_real(request.attempt.project_prefs.resource_share, 100, 0);
 }
 
 /* --- reasons against work --------------------------------------------------------------------- */
@@ -618,9 +619,9 @@ static void nothing_stands_against_work(void **state)
     (void)state;
     ask_for_work();
     assert_int_equal(step_authenticate(&request), NEXT_STEP);
-    assert_false(request.visit.work_refused);
-    assert_int_equal(request.visit.answer.message_count, 0);
-    assert_null(answer_first_reason(&request.visit.answer));
+    assert_false(request.attempt.work_refused);
+    assert_int_equal(request.attempt.answer.message_count, 0);
+    assert_null(answer_first_reason(&request.attempt.answer));
 }
 
 static void a_blacklisted_host_gets_no_work(void **state)
@@ -629,9 +630,9 @@ static void a_blacklisted_host_gets_no_work(void **state)
     ask_for_work();
     db_fake.hosts[0].max_results_day = -1;
     assert_int_equal(step_authenticate(&request), NEXT_STEP); /* it may report */
-    assert_true(request.visit.work_refused);
-    assert_true(request.visit.answer.request_delay >= 86400);
-    assert_string_equal(answer_first_reason(&request.visit.answer), "host_blacklisted");
+    assert_true(request.attempt.work_refused);
+    assert_true(request.attempt.answer.request_delay >= 86400);
+    assert_string_equal(answer_first_reason(&request.attempt.answer), "host_blacklisted");
 }
 
 static void an_unknown_platform_gets_no_work(void **state)
@@ -640,9 +641,9 @@ static void an_unknown_platform_gets_no_work(void **state)
     ask_for_work();
     request.message.platforms[0] = TEXT("vax-dec-vms");
     assert_int_equal(step_authenticate(&request), NEXT_STEP);
-    assert_true(request.visit.work_refused);
+    assert_true(request.attempt.work_refused);
     assert_true(is_said(MESSAGE_NOTICE, "vax-dec-vms"));
-    assert_true(request.visit.answer.request_delay >= 86400);
+    assert_true(request.attempt.answer.request_delay >= 86400);
 }
 
 static void a_client_that_names_no_platform_hears_so(void **state)
@@ -651,7 +652,7 @@ static void a_client_that_names_no_platform_hears_so(void **state)
     ask_for_work();
     request.message.platform_count = 0;
     assert_int_equal(step_authenticate(&request), NEXT_STEP);
-    assert_true(request.visit.work_refused);
+    assert_true(request.attempt.work_refused);
     assert_true(is_said(MESSAGE_NOTICE, "your client does not name it"));
     assert_false(is_said(MESSAGE_NOTICE, "computers of type"));
 }
@@ -664,7 +665,7 @@ static void an_alternative_platform_is_enough(void **state)
     request.message.platforms[1] = TEXT("x86_64-pc-linux-gnu");
     request.message.platform_count = 2;
     step_authenticate(&request);
-    assert_false(request.visit.work_refused);
+    assert_false(request.attempt.work_refused);
 }
 
 static void an_anonymous_platform_needs_its_row(void **state)
@@ -673,7 +674,7 @@ static void an_anonymous_platform_needs_its_row(void **state)
     ask_for_work();
     request.message.anonymous_platform = true; /* its alternatives do not count */
     step_authenticate(&request);
-    assert_true(request.visit.work_refused);
+    assert_true(request.attempt.work_refused);
     assert_true(is_said(MESSAGE_NOTICE, "anonymous"));
 }
 
@@ -684,10 +685,10 @@ static void a_request_too_early_gets_no_work(void **state)
     db_fake.hosts[0].rpc_time = NOW - 20;
     config.min_sendwork_interval = 60;
     assert_int_equal(step_authenticate(&request), NEXT_STEP);
-    assert_true(request.visit.work_refused);
+    assert_true(request.attempt.work_refused);
     assert_true(is_said(MESSAGE_LOW, "too recent"));
     assert_true(is_said(MESSAGE_LOW, "40 seconds"));
-    assert_true(request.visit.answer.request_delay >= 60.6);
+    assert_true(request.attempt.answer.request_delay >= 60.6);
 }
 
 /* Where a clock was set back the host waits for one interval, however far that was. */
@@ -698,13 +699,13 @@ static void a_request_before_the_one_before_waits_one_interval(void **state)
     db_fake.hosts[0].rpc_time = NOW + 5000;
     config.min_sendwork_interval = 60;
     step_authenticate(&request);
-    assert_true(request.visit.work_refused);
+    assert_true(request.attempt.work_refused);
     assert_true(is_said(MESSAGE_LOW, "60 seconds"));
     stage_again();
     ask_for_work();
     db_fake.hosts[0].rpc_time = NOW + 5000;
     step_authenticate(&request); /* without an interval there is nothing to wait for */
-    assert_false(request.visit.work_refused);
+    assert_false(request.attempt.work_refused);
 }
 
 static void only_requests_for_work_can_be_too_early(void **state)
@@ -715,19 +716,19 @@ static void only_requests_for_work_can_be_too_early(void **state)
     config.min_sendwork_interval = 60;
     request.message.cpu_req_seconds = 0;
     step_authenticate(&request);
-    assert_int_equal(request.visit.answer.message_count, 0);
+    assert_int_equal(request.attempt.answer.message_count, 0);
     stage_again();
     ask_for_work();
     db_fake.hosts[0].rpc_time = NOW - 60;
     config.min_sendwork_interval = 60;
     step_authenticate(&request);
-    assert_false(request.visit.work_refused);
+    assert_false(request.attempt.work_refused);
     stage_again();
     ask_for_work();
     db_fake.hosts[0].rpc_time = NOW;
     config.min_sendwork_interval = 1; /* the shortest there is */
     step_authenticate(&request);
-    assert_true(request.visit.work_refused);
+    assert_true(request.attempt.work_refused);
 }
 
 static void the_key_of_the_project_is_compared(void **state)
@@ -742,9 +743,9 @@ static void the_key_of_the_project_is_compared(void **state)
     request.client_version = 72005;
     request.message.code_sign_key = TEXT("old");
     step_authenticate(&request);
-    assert_text(request.visit.answer.code_sign_key, "new");
-    assert_text(request.visit.answer.code_sign_key_signature, "stripped");
-    assert_false(request.visit.work_refused);
+    assert_text(request.attempt.answer.code_sign_key, "new");
+    assert_text(request.attempt.answer.code_sign_key_signature, "stripped");
+    assert_false(request.attempt.work_refused);
 }
 
 static void an_unknown_project_key_gets_no_work(void **state)
@@ -754,9 +755,9 @@ static void an_unknown_project_key_gets_no_work(void **state)
     ask_for_work();
     request.message.code_sign_key = TEXT("forged");
     step_authenticate(&request);
-    assert_true(request.visit.work_refused);
+    assert_true(request.attempt.work_refused);
     assert_true(is_said(MESSAGE_NOTICE, "security key"));
-    assert_text(request.visit.answer.code_sign_key, "");
+    assert_text(request.attempt.answer.code_sign_key, "");
 }
 
 static void a_forbidden_request_stays_forbidden(void **state)
@@ -765,7 +766,7 @@ static void a_forbidden_request_stays_forbidden(void **state)
     ask_for_work();
     request.work_forbidden = true;
     step_authenticate(&request);
-    assert_true(request.visit.work_refused);
+    assert_true(request.attempt.work_refused);
 }
 
 /* --- the volunteer's own versions ------------------------------------------------------------- */
@@ -785,13 +786,13 @@ static void misspelt_apps_are_named_once_and_three_at_most(void **state)
     request.message.app_versions = own;
     request.message.app_version_count = sizeof(names) / sizeof(names[0]);
     step_authenticate(&request);
-    assert_int_equal(request.visit.answer.message_count, 0); /* its platform is not anonymous */
+    assert_int_equal(request.attempt.answer.message_count, 0); /* its platform is not anonymous */
 
     request.message.anonymous_platform = true;
     platforms[0].name = TEXT("anonymous");
     step_authenticate(&request);
     platforms[0].name = TEXT("x86_64-pc-linux-gnu");
-    assert_int_equal(request.visit.answer.message_count, 3);
+    assert_int_equal(request.attempt.answer.message_count, 3);
     assert_true(is_said(MESSAGE_NOTICE, "\"sumer\""));
     assert_true(is_said(MESSAGE_NOTICE, "\"somer\""));
     assert_true(is_said(MESSAGE_NOTICE, "\"sommer\""));
@@ -806,10 +807,10 @@ static struct request_plan plan_with_apps(struct app_row *first, size_t count)
         .rows = {.apps = first, .app_count = count, .platforms = platforms, .platform_count = 1}};
     struct request_plan plan;
 
-    memset(&request.visit, 0, sizeof(request.visit));
+    memset(&request.attempt, 0, sizeof(request.attempt));
     request.catalog = &changed;
     assert_int_equal(step_authenticate(&request), NEXT_STEP);
-    plan = request.visit.plan;
+    plan = request.attempt.plan;
     request.catalog = &catalog;
     return plan;
 }

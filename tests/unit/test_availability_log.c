@@ -28,7 +28,7 @@ static int make_project(void **state)
     arena = arena_create((size_t)64 << 20);
     config = (struct config){.request_time_stats_log = true};
     request = (struct request){.config = &config, .arena = arena};
-    request.visit.host.id = 12005;
+    request.attempt.host.id = 12005;
     request.message.time_stats_log = TEXT("\n1795175544.5 power_on\n");
     log_set_level(LOG_LEVEL_CRITICAL);
     if (arena == NULL || mkdtemp(folder) == NULL)
@@ -89,7 +89,7 @@ static void nothing_is_kept_that_was_not_asked_for(void **state)
     availability_log_keep(&request);
     assert_text(kept(), "none");
     config.request_time_stats_log = true;
-    request.visit.host.id = 0; /* nobody's */
+    request.attempt.host.id = 0; /* nobody's */
     availability_log_keep(&request);
     assert_text(kept(), "none");
 }

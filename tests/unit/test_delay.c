@@ -114,10 +114,10 @@ static void a_crowd_alone_delays_too(void **state)
 
     (void)state;
     delay_by_load(&request);
-    assert_real(request.visit.answer.request_delay, 0, 0);
+    assert_real(request.attempt.answer.request_delay, 0, 0);
     request.load.backlog = 105;
     delay_by_load(&request);
-    assert_real(request.visit.answer.request_delay, 100, 1e-9);
+    assert_real(request.attempt.answer.request_delay, 100, 1e-9);
 }
 
 /* --- the herd --------------------------------------------------------------------------------- */

@@ -83,14 +83,14 @@ static int setup(void **state)
                                .arena = arena,
                                .now = NOW,
                                .client_version = 80000,
-                               .visit = {.user = {.id = USER},
-                                         .host = {.id = HOST,
-                                                  .p_ncpus = 4,
-                                                  .p_fpops = 1e9,
-                                                  .m_nbytes = 4e9,
-                                                  .os_name = TEXT("Linux")},
-                                         .version_changes = changes,
-                                         .version_change_capacity = CHANGES}};
+                               .attempt = {.user = {.id = USER},
+                                           .host = {.id = HOST,
+                                                    .p_ncpus = 4,
+                                                    .p_fpops = 1e9,
+                                                    .m_nbytes = 4e9,
+                                                    .os_name = TEXT("Linux")},
+                                           .version_changes = changes,
+                                           .version_change_capacity = CHANGES}};
     message_init(message);
     message->platforms[0] = platforms[0].name;
     message->platform_count = 1;
@@ -180,7 +180,7 @@ static void make_fermi(void)
 
 static bool says(const char *part)
 {
-    const struct answer *answer = &request.visit.answer;
+    const struct answer *answer = &request.attempt.answer;
 
     for (size_t i = 0; i < answer->message_count; i++)
         if (text_contains(answer->messages[i].text, text_from(part)))
@@ -209,7 +209,7 @@ static void fill_pool(void)
 
 static enum next resend(void)
 {
-    request.visit.plan = request_plan_make(&request);
+    request.attempt.plan = request_plan_make(&request);
     return step_resend(&request);
 }
 
@@ -227,7 +227,7 @@ static enum next select_in_transaction(bool is_committed)
 {
     enum next next;
 
-    request.visit.plan = request_plan_make(&request);
+    request.attempt.plan = request_plan_make(&request);
     if (request.pool != NULL)
         fill_pool();
     next = step_select(&request);
@@ -261,18 +261,18 @@ static size_t in_progress(void)
 
 static void as_much_is_sent_as_is_asked_for(void **state)
 {
-    const struct answer *answer = &request.visit.answer;
+    const struct answer *answer = &request.attempt.answer;
 
     (void)state;
     for (int i = 0; i < 6; i++)
         add_job(100);
     run();
     assert_int_equal(answer->job_count, 3);
-    assert_int_equal(request.visit.jobs_sent, 3);
+    assert_int_equal(request.attempt.jobs_sent, 3);
     assert_int_equal(in_progress(), 3);
     assert_int_equal(answer->resources[0].state, RESOURCE_SENT);
     assert_int_equal(answer->message_count, 0);
-    assert_int_equal(request.visit.disk_pass, 1);
+    assert_int_equal(request.attempt.disk_pass, 1);
     assert_i64(answer->jobs[0].report_deadline, NOW + 86400);
     assert_i64(changes[0].app_version_id, 11);
     assert_i64(changes[0].jobs_sent, 3);
@@ -286,14 +286,14 @@ static void the_database_has_the_later_deadline(void **state)
     config->report_grace_period = 500;
     run();
     assert_i64(db_fake.jobs[0].claim.report_deadline, NOW + 86400 + 500);
-    assert_i64(request.visit.answer.jobs[0].report_deadline, NOW + 86400);
+    assert_i64(request.attempt.answer.jobs[0].report_deadline, NOW + 86400);
     assert_real(db_fake.jobs[0].claim.flops_estimate, 1e9, 1);
 }
 
 /* Two of three jobs have more time than is left until times do not fit their columns any more. */
 static void deadlines_that_do_not_fit_are_counted(void **state)
 {
-    const struct answer *answer = &request.visit.answer;
+    const struct answer *answer = &request.attempt.answer;
     uint64_t before = counter_value(COUNTER_deadlines_capped);
 
     (void)state;
@@ -319,10 +319,10 @@ static void what_others_took_is_replaced(void **state)
     for (int i = 0; i < 6; i++)
         add_job(100)->others_take = i < 2;
     run();
-    assert_int_equal(request.visit.answer.job_count, 3);
+    assert_int_equal(request.attempt.answer.job_count, 3);
     assert_int_equal(counter_value(COUNTER_claims_lost) - before, 2);
     for (size_t i = 0; i < 3; i++)
-        assert_true(request.visit.answer.jobs[i].resultid >= 1002);
+        assert_true(request.attempt.answer.jobs[i].resultid >= 1002);
 }
 
 /* Of jobs that take most of their time each processor can do one. What was refused beside such as
@@ -335,12 +335,12 @@ static void what_was_refused_beside_lost_jobs_is_not_told(void **state)
     for (int i = 0; i < 10; i++)
         add_job(80000)->others_take = true;
     run();
-    assert_int_equal(request.visit.answer.job_count, 0);
-    assert_false(request.visit.answer.no_work_deadlines);
-    assert_int_equal(request.visit.answer.reason_count, 1);
-    assert_string_equal(answer_first_reason(&request.visit.answer), "others_faster");
-    assert_real(request.visit.answer.request_delay, 60, 0);
-    assert_int_equal(request.visit.answer.resources[0].state, RESOURCE_NONE);
+    assert_int_equal(request.attempt.answer.job_count, 0);
+    assert_false(request.attempt.answer.no_work_deadlines);
+    assert_int_equal(request.attempt.answer.reason_count, 1);
+    assert_string_equal(answer_first_reason(&request.attempt.answer), "others_faster");
+    assert_real(request.attempt.answer.request_delay, 60, 0);
+    assert_int_equal(request.attempt.answer.resources[0].state, RESOURCE_NONE);
 }
 
 /* Each round finds one small job, and loses it; the query has no more of them in the end. */
@@ -354,7 +354,7 @@ static void what_the_last_round_judged_is_told(void **state)
     run();
     assert_int_equal(db_fake_calls("jobs_lock"), 48);
     assert_int_equal(db_fake_calls("results_claim"), 0);
-    assert_int_equal(request.visit.answer.job_count, 0);
+    assert_int_equal(request.attempt.answer.job_count, 0);
     assert_true(says("Other computers have just taken"));
     assert_true(says("its version 0.99"));
 }
@@ -369,10 +369,10 @@ static void only_what_the_last_disk_pass_judged_is_told(void **state)
     request.message.potentially_free_offender = 4e9;
     add_job(90000)->workunit.rsc_disk_bound = 2e9;
     run();
-    assert_int_equal(request.visit.answer.job_count, 0);
+    assert_int_equal(request.attempt.answer.job_count, 0);
     assert_true(says("would not finish in time"));
     assert_false(says("disk space"));
-    assert_int_equal(request.visit.disk_pass, 0); /* no job was chosen in any */
+    assert_int_equal(request.attempt.disk_pass, 0); /* no job was chosen in any */
 }
 
 /* Two results of one workunit: what the faulty one would have committed it to binds nobody. */
@@ -390,7 +390,7 @@ static void a_job_that_is_not_taken_commits_no_workunit(void **state)
     db_fake.jobs[1].result.workunitid = db_fake.jobs[0].workunit.id;
     run();
     assert_int_equal(db_fake_calls("jobs_lock"), 1);
-    assert_int_equal(request.visit.answer.job_count, 1);
+    assert_int_equal(request.attempt.answer.job_count, 1);
 }
 
 /* Likewise, but the first one is lost: nobody is told of a version that nobody is bound to. */
@@ -407,9 +407,9 @@ static void a_job_that_is_lost_commits_no_workunit(void **state)
     add_job(100)->others_take = true;
     db_fake.jobs[1].workunit.id = db_fake.jobs[1].result.workunitid = db_fake.jobs[0].workunit.id;
     run();
-    assert_int_equal(request.visit.answer.job_count, 0);
-    assert_string_equal(answer_first_reason(&request.visit.answer), "others_faster");
-    assert_int_equal(request.visit.answer.reason_count, 1);
+    assert_int_equal(request.attempt.answer.job_count, 0);
+    assert_string_equal(answer_first_reason(&request.attempt.answer), "others_faster");
+    assert_int_equal(request.attempt.answer.reason_count, 1);
 }
 
 static void a_job_that_cannot_be_written_is_not_taken(void **state)
@@ -421,8 +421,8 @@ static void a_job_that_cannot_be_written_is_not_taken(void **state)
     add_job(100);
     request.message.cpu_req_seconds = 1;
     run();
-    assert_int_equal(request.visit.answer.job_count, 1);
-    assert_i64(request.visit.answer.jobs[0].resultid, 1001);
+    assert_int_equal(request.attempt.answer.job_count, 1);
+    assert_i64(request.attempt.answer.jobs[0].resultid, 1001);
     assert_int_equal(db_fake.jobs[0].result.outcome, OUTCOME_COULDNT_SEND);
     assert_i64(db_fake.jobs[0].result.received_time, NOW);
     assert_int_equal(counter_value(COUNTER_jobs_faulty) - before, 1);
@@ -440,11 +440,11 @@ static void streams_share_over_requests(void **state)
     for (int i = 0; i < 32; i++)
         add_job(100)->workunit.batch = i < 16 ? 10 : 20;
     for (int i = 0; i < 16; i++) {
-        request.visit.answer.job_count = 0;
+        request.attempt.answer.job_count = 0;
         assert_int_equal(select_jobs(), NEXT_STEP);
         shares_commit(&request);
-        assert_int_equal(request.visit.answer.job_count, 1);
-        of_second += request.visit.answer.jobs[0].resultid >= 1016;
+        assert_int_equal(request.attempt.answer.job_count, 1);
+        of_second += request.attempt.answer.jobs[0].resultid >= 1016;
     }
     assert_int_equal(of_second, 12);
     stream_ledger_destroy(request.ledger);
@@ -460,11 +460,11 @@ static void what_is_not_committed_is_not_booked_for_its_stream(void **state)
     for (int i = 0; i < 4; i++)
         add_job(100)->workunit.batch = i < 2 ? 10 : 20;
     for (int i = 0; i < 2; i++) {
-        request.visit.answer.job_count = 0;
-        request.visit.bookings = NULL; /* as before each attempt */
+        request.attempt.answer.job_count = 0;
+        request.attempt.bookings = NULL; /* as before each attempt */
         assert_int_equal(select_jobs(), NEXT_STEP);
-        assert_int_equal(request.visit.answer.job_count, 1);
-        assert_true(request.visit.answer.jobs[0].resultid < 1002);
+        assert_int_equal(request.attempt.answer.job_count, 1);
+        assert_true(request.attempt.answer.jobs[0].resultid < 1002);
     }
     stream_ledger_destroy(request.ledger);
 }
@@ -500,11 +500,11 @@ static void a_refused_statement_costs_the_jobs_alone(void **state)
         db_fake.calls_left = calls;
         db_fake.failure = STATUS_DB_BUG;
         assert_int_equal(select_jobs(), NEXT_STEP);
-        assert_int_equal(request.visit.answer.job_count, 0);
-        assert_int_equal(request.visit.jobs_sent, 0);
+        assert_int_equal(request.attempt.answer.job_count, 0);
+        assert_int_equal(request.attempt.jobs_sent, 0);
         assert_true(says("The server could not send tasks"));
         assert_int_equal(db_fake_calls("rollback_to_savepoint"), calls > 2);
-        assert_string_equal(answer_first_reason(&request.visit.answer), "server");
+        assert_string_equal(answer_first_reason(&request.attempt.answer), "server");
     }
 }
 
@@ -541,11 +541,11 @@ static void work_refused_means_no_jobs_and_no_more_words(void **state)
     (void)state;
     add_job(100);
     add_lost(100);
-    request.visit.work_refused = true;
+    request.attempt.work_refused = true;
     run();
-    assert_int_equal(request.visit.answer.job_count, 0);
-    assert_int_equal(request.visit.answer.message_count, 0);
-    assert_int_equal(request.visit.answer.resource_count, 1);
+    assert_int_equal(request.attempt.answer.job_count, 0);
+    assert_int_equal(request.attempt.answer.message_count, 0);
+    assert_int_equal(request.attempt.answer.resource_count, 1);
 }
 
 /* --- rules under lock ------------------------------------------------------------------------- */
@@ -556,14 +556,14 @@ static void one_per_user_is_judged_under_lock(void **state)
     config->one_result_per_user_per_wu = true;
     add_job(100)->results_of_user = 1;
     run();
-    assert_int_equal(request.visit.answer.job_count, 0);
-    assert_string_equal(answer_first_reason(&request.visit.answer), "one_per_user");
+    assert_int_equal(request.attempt.answer.job_count, 0);
+    assert_string_equal(answer_first_reason(&request.attempt.answer), "one_per_user");
     assert_i64(db_fake.counted.userid, USER);
     assert_i64(db_fake.counted.hostid, HOST);
     add_job(100);
-    memset(&request.visit.answer, 0, sizeof(request.visit.answer));
+    memset(&request.attempt.answer, 0, sizeof(request.attempt.answer));
     run();
-    assert_int_equal(request.visit.answer.job_count, 1);
+    assert_int_equal(request.attempt.answer.job_count, 1);
 }
 
 /* It would be in the way of others. */
@@ -578,8 +578,8 @@ static void what_the_user_had_before_is_not_locked(void **state)
     had->results_of_user = 1;
     other = add_job(100);
     run();
-    assert_int_equal(request.visit.answer.job_count, 1);
-    assert_i64(request.visit.answer.jobs[0].resultid, other->result.id);
+    assert_int_equal(request.attempt.answer.job_count, 1);
+    assert_i64(request.attempt.answer.jobs[0].resultid, other->result.id);
     assert_false(had->was_locked);
     assert_true(other->was_locked);
 }
@@ -589,7 +589,7 @@ static void what_nobody_forbids_is_not_asked_for(void **state)
     (void)state;
     add_job(100)->user_had_one = true;
     run();
-    assert_int_equal(request.visit.answer.job_count, 1);
+    assert_int_equal(request.attempt.answer.job_count, 1);
 }
 
 static void a_homogeneous_workunit_is_committed_by_the_claim(void **state)
@@ -599,7 +599,7 @@ static void a_homogeneous_workunit_is_committed_by_the_claim(void **state)
     add_job(100)->others_commit = true;
     add_job(100);
     run();
-    assert_int_equal(request.visit.answer.job_count, 1);
+    assert_int_equal(request.attempt.answer.job_count, 1);
     assert_i64(db_fake.jobs[1].claim.commit_app_version_id, 11);
     assert_i64(db_fake.jobs[1].claim.commit_hr_class, 0);
 }
@@ -612,7 +612,7 @@ static void a_kind_of_computer_is_committed_by_the_claim(void **state)
     add_job(100)->workunit.hr_class = 999;
     add_job(100);
     run();
-    assert_int_equal(request.visit.answer.job_count, 1);
+    assert_int_equal(request.attempt.answer.job_count, 1);
     class = db_fake.jobs[1].claim.commit_hr_class;
     assert_true(class != 0);
     teardown(state);
@@ -621,7 +621,7 @@ static void a_kind_of_computer_is_committed_by_the_claim(void **state)
     for (int i = 0; i < 2; i++)
         add_job(100)->workunit.hr_class = class; /* by another computer of this kind */
     run();
-    assert_int_equal(request.visit.answer.job_count, 2);
+    assert_int_equal(request.attempt.answer.job_count, 2);
 }
 
 static void an_untrusted_host_makes_the_workunit_replicated(void **state)
@@ -639,7 +639,7 @@ static void what_is_replicated_already_is_left_so(void **state)
     apps[0].target_nresults = 2;
     add_job(100)->workunit.target_nresults = 2;
     run();
-    assert_int_equal(request.visit.answer.job_count, 1);
+    assert_int_equal(request.attempt.answer.job_count, 1);
     assert_i64(db_fake.jobs[0].claim.replicate_target, 0);
 }
 
@@ -651,9 +651,9 @@ static void an_empty_queue_is_said(void **state)
     run();
     assert_true(says("No tasks sent"));
     assert_true(says("No tasks are available at the moment"));
-    assert_string_equal(answer_first_reason(&request.visit.answer), "no_jobs");
-    assert_int_equal(request.visit.answer.resources[0].state, RESOURCE_NONE);
-    assert_false(request.visit.answer.no_work_deadlines);
+    assert_string_equal(answer_first_reason(&request.attempt.answer), "no_jobs");
+    assert_int_equal(request.attempt.answer.resources[0].state, RESOURCE_NONE);
+    assert_false(request.attempt.answer.no_work_deadlines);
 }
 
 /* The query leaves such jobs out; the words come from a second look. */
@@ -663,7 +663,7 @@ static void too_little_memory_is_said_with_figures(void **state)
     add_job(100)->workunit.rsc_memory_bound = 8e9;
     run();
     assert_true(says("App needs 7.46 GB of memory, but BOINC may use only 3.72 GB"));
-    assert_int_equal(request.visit.answer.messages[1].priority, MESSAGE_NOTICE);
+    assert_int_equal(request.attempt.answer.messages[1].priority, MESSAGE_NOTICE);
 }
 
 static void deadlines_alone_raise_the_flag(void **state)
@@ -671,16 +671,16 @@ static void deadlines_alone_raise_the_flag(void **state)
     (void)state;
     add_job(90000);
     run();
-    assert_true(request.visit.answer.no_work_deadlines);
-    assert_int_equal(request.visit.answer.resources[0].state, RESOURCE_DEADLINE);
-    assert_true(request.visit.answer.request_delay > 0);
+    assert_true(request.attempt.answer.no_work_deadlines);
+    assert_int_equal(request.attempt.answer.resources[0].state, RESOURCE_DEADLINE);
+    assert_true(request.attempt.answer.request_delay > 0);
     assert_true(says("would not finish in time"));
-    memset(&request.visit.answer, 0, sizeof(request.visit.answer));
+    memset(&request.attempt.answer, 0, sizeof(request.attempt.answer));
     request.message.d_free = 0;
     request.message.has_d_free = true;
     run();
-    assert_false(request.visit.answer.no_work_deadlines);
-    assert_string_equal(answer_first_reason(&request.visit.answer), "disk");
+    assert_false(request.attempt.answer.no_work_deadlines);
+    assert_string_equal(answer_first_reason(&request.attempt.answer), "disk");
 }
 
 /* Two jobs that would be late, and that the pool still holds when they are cancelled. */
@@ -692,7 +692,7 @@ static void select_late(void **state, bool are_cancelled)
     setup_with_pool(state);
     for (int i = 0; i < 2; i++)
         jobs[i] = add_job(90000);
-    request.visit.plan = request_plan_make(&request);
+    request.attempt.plan = request_plan_make(&request);
     fill_pool();
     for (int i = 0; i < 2 && are_cancelled; i++)
         jobs[i]->workunit.error_mask = WU_ERROR_CANCELLED;
@@ -703,19 +703,19 @@ static void select_late(void **state, bool are_cancelled)
 static void nobody_is_sent_away_for_jobs_that_are_gone(void **state)
 {
     select_late(state, false);
-    assert_true(request.visit.answer.no_work_deadlines);
-    assert_true(request.visit.answer.request_delay >= 3600);
+    assert_true(request.attempt.answer.no_work_deadlines);
+    assert_true(request.attempt.answer.request_delay >= 3600);
     select_late(state, true);
-    assert_false(request.visit.answer.no_work_deadlines);
-    assert_string_equal(answer_first_reason(&request.visit.answer), "no_jobs");
-    assert_int_equal(request.visit.answer.resources[0].state, RESOURCE_NONE);
-    assert_true(request.visit.answer.request_delay < 1800);
+    assert_false(request.attempt.answer.no_work_deadlines);
+    assert_string_equal(answer_first_reason(&request.attempt.answer), "no_jobs");
+    assert_int_equal(request.attempt.answer.resources[0].state, RESOURCE_NONE);
+    assert_true(request.attempt.answer.request_delay < 1800);
     assert_int_equal(left_in_pool(), 1); /* the one that was offered is dropped */
 }
 
 static void only_a_resource_without_versions_is_unsupported(void **state)
 {
-    const struct answer *answer = &request.visit.answer;
+    const struct answer *answer = &request.attempt.answer;
 
     (void)state;
     coprocs[0] = (struct coproc){.type = TEXT("NVIDIA"), .count = 1};
@@ -740,7 +740,7 @@ static void only_a_resource_without_versions_is_unsupported(void **state)
     assert_false(answer->resources[0].is_only_allowed || answer->resources[1].is_only_allowed);
 
     catalog.rows.version_count = 1; /* maybe the only one that the user leaves */
-    request.visit.project_prefs.no_cpu = true;
+    request.attempt.project_prefs.no_cpu = true;
     select_jobs();
     assert_int_equal(answer->resources[1].state, RESOURCE_UNSUPPORTED);
     assert_true(answer->resources[1].is_only_allowed && !answer->resources[0].is_only_allowed);
@@ -750,16 +750,16 @@ static void only_a_resource_without_versions_is_unsupported(void **state)
 static void the_connection_period_binds_unless_the_rule_is_off(void **state)
 {
     (void)state;
-    request.visit.prefs.work_buf_min_days = 2;
+    request.attempt.prefs.work_buf_min_days = 2;
     config->edf_min_queue = EDF_MIN_QUEUE_ALWAYS;
     add_job(100);
     run();
-    assert_int_equal(request.visit.answer.job_count, 0);
-    assert_true(request.visit.answer.no_work_deadlines);
-    memset(&request.visit.answer, 0, sizeof(request.visit.answer));
+    assert_int_equal(request.attempt.answer.job_count, 0);
+    assert_true(request.attempt.answer.no_work_deadlines);
+    memset(&request.attempt.answer, 0, sizeof(request.attempt.answer));
     config->edf_min_queue = EDF_MIN_QUEUE_NEVER;
     run();
-    assert_int_equal(request.visit.answer.job_count, 1);
+    assert_int_equal(request.attempt.answer.job_count, 1);
 }
 
 /* Of two resources the one that may get work first decides, if it is asked for, is not excluded
@@ -785,14 +785,14 @@ static void the_delay_is_that_of_the_resource_that_may_get_work_first(void **sta
     apps[0].homogeneous_app_version = 1; /* a job for the CPU alone */
     db_fake.jobs[0].workunit.app_version_id = 11;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        memset(&request.visit.answer, 0, sizeof(request.visit.answer));
+        memset(&request.attempt.answer, 0, sizeof(request.attempt.answer));
         catalog.rows.version_count = cases[i].versions;
         coprocs[0].req_seconds = cases[i].gpu_seconds;
-        request.visit.project_prefs.no_gpus = cases[i].excludes_gpu;
+        request.attempt.project_prefs.no_gpus = cases[i].excludes_gpu;
         run();
-        assert_int_equal(request.visit.answer.job_count, 0);
-        assert_true(request.visit.answer.no_work_deadlines);
-        assert_real(request.visit.answer.request_delay, cases[i].delay, 0);
+        assert_int_equal(request.attempt.answer.job_count, 0);
+        assert_true(request.attempt.answer.no_work_deadlines);
+        assert_real(request.attempt.answer.request_delay, cases[i].delay, 0);
     }
 }
 
@@ -801,7 +801,7 @@ static void versions_out_of_use_support_nothing(void **state)
     (void)state;
     apps[0].deprecated = 1;
     run();
-    assert_int_equal(request.visit.answer.resources[0].state, RESOURCE_UNSUPPORTED);
+    assert_int_equal(request.attempt.answer.resources[0].state, RESOURCE_UNSUPPORTED);
 }
 
 /* With one job sent, files of others stay for the sake of another one. */
@@ -815,7 +815,7 @@ static void a_reply_with_jobs_makes_no_second_disk_pass(void **state)
     add_job(100);
     add_job(100)->workunit.rsc_disk_bound = 2e9;
     run();
-    assert_int_equal(request.visit.answer.job_count, 1);
+    assert_int_equal(request.attempt.answer.job_count, 1);
     assert_int_equal(in_progress(), 1);
 }
 
@@ -826,19 +826,19 @@ static size_t sent_beside_own(int64_t due)
     struct fake_job *own = add_lost(40000);
 
     config->report_grace_period = 20000;
-    request.visit.host.p_ncpus = 1;
+    request.attempt.host.p_ncpus = 1;
     request.message.has_other_results = false;
     own->result.report_deadline = NOW + due + 20000;
     add_job(20000)->workunit.delay_bound = 30000;
     run();
-    return request.visit.answer.job_count;
+    return request.attempt.answer.job_count;
 }
 
 static void own_jobs_are_due_before_the_grace_period(void **state)
 {
     (void)state;
     assert_int_equal(sent_beside_own(50000), 0);
-    assert_true(request.visit.answer.no_work_deadlines);
+    assert_true(request.attempt.answer.no_work_deadlines);
 }
 
 static void own_jobs_that_have_time_hinder_nothing(void **state)
@@ -853,13 +853,13 @@ static void a_lost_always_on_job_occupies_no_processor(void **state)
 
     (void)state;
     catalog.rows.app_count = catalog.rows.version_count = 2;
-    request.visit.host.p_ncpus = 1;
+    request.attempt.host.p_ncpus = 1;
     lost->result.appid = lost->workunit.appid = 2;
     lost->result.app_version_id = 12;
     add_job(50000);
     run();
-    assert_int_equal(request.visit.answer.job_count, 2);
-    assert_true(request.visit.answer.jobs[0].is_resent);
+    assert_int_equal(request.attempt.answer.job_count, 2);
+    assert_true(request.attempt.answer.jobs[0].is_resent);
 }
 
 /* --- own versions ----------------------------------------------------------------------------- */
@@ -876,12 +876,12 @@ static void own_versions_get_jobs_in_their_own_measure(void **state)
     request.message.app_version_count = 1;
     statistics[0] =
         (struct host_app_version_row){.app_version_id = 1000002, .et_n = 11, .et_avg = 1 / 8e9};
-    request.visit.versions = statistics;
-    request.visit.version_count = 1;
+    request.attempt.versions = statistics;
+    request.attempt.version_count = 1;
     add_job(100);
     run();
-    assert_int_equal(request.visit.answer.job_count, 1);
-    job = &request.visit.answer.jobs[0];
+    assert_int_equal(request.attempt.answer.job_count, 1);
+    job = &request.attempt.answer.jobs[0];
     assert_ptr_equal(job->anonymous, &own);
     assert_null(job->version);
     assert_i64(db_fake.jobs[0].claim.app_version_id, -2);
@@ -909,12 +909,12 @@ static void own_versions_of_an_app_share_their_quota(void **state)
     request.message.app_version_count = 10;
     config->daily_result_quota = 10;
     statistics[0] = (struct host_app_version_row){.app_version_id = 1000002, .max_jobs_per_day = 1};
-    request.visit.versions = statistics;
-    request.visit.version_count = 1;
+    request.attempt.versions = statistics;
+    request.attempt.version_count = 1;
     for (int i = 0; i < 5; i++)
         add_job(100);
     run();
-    assert_int_equal(request.visit.answer.job_count, 1);
+    assert_int_equal(request.attempt.answer.job_count, 1);
     assert_i64(changes[0].jobs_sent, 1);
 }
 
@@ -931,8 +931,8 @@ static void homogeneous_versions_are_not_the_clients_own(void **state)
     request.message.app_version_count = 1;
     add_job(100);
     run();
-    assert_int_equal(request.visit.answer.job_count, 0);
-    assert_string_equal(answer_first_reason(&request.visit.answer), "anonymous_version");
+    assert_int_equal(request.attempt.answer.job_count, 0);
+    assert_string_equal(answer_first_reason(&request.attempt.answer), "anonymous_version");
 }
 
 /* What a reply could not say is not claimed either. */
@@ -950,11 +950,11 @@ static void an_own_version_with_words_too_long_for_a_reply_gets_no_job(void **st
     request.message.app_version_count = 1;
     add_job(100);
     run();
-    assert_int_equal(request.visit.answer.job_count, 0);
+    assert_int_equal(request.attempt.answer.job_count, 0);
     assert_int_equal(db_fake.jobs[0].result.server_state, RESULT_UNSENT);
     own.platform.length = 200;
     run();
-    assert_int_equal(request.visit.answer.job_count, 1);
+    assert_int_equal(request.attempt.answer.job_count, 1);
 }
 
 static void a_job_with_a_name_too_long_for_the_client_stays_for_others(void **state)
@@ -966,12 +966,12 @@ static void a_job_with_a_name_too_long_for_the_client_stays_for_others(void **st
     add_job(100)->result.name = (struct text){.at = name, .length = sizeof(name)};
     request.client_version = 60000;
     run();
-    assert_int_equal(request.visit.answer.job_count, 0);
-    assert_int_equal(request.visit.answer.reasons[0], REASON_LONG_NAMES);
+    assert_int_equal(request.attempt.answer.job_count, 0);
+    assert_int_equal(request.attempt.answer.reasons[0], REASON_LONG_NAMES);
     assert_int_equal(db_fake.jobs[0].result.server_state, RESULT_UNSENT);
     request.client_version = 70000;
     run();
-    assert_int_equal(request.visit.answer.job_count, 1);
+    assert_int_equal(request.attempt.answer.job_count, 1);
 }
 
 /* --- always-on apps --------------------------------------------------------------------------- */
@@ -987,12 +987,12 @@ static void an_always_on_app_gets_its_one_job(void **state)
     }
     request.message.cpu_req_seconds = 0;
     run();
-    assert_int_equal(request.visit.answer.job_count, 1);
-    memset(&request.visit.answer, 0, sizeof(request.visit.answer));
+    assert_int_equal(request.attempt.answer.job_count, 1);
+    memset(&request.attempt.answer, 0, sizeof(request.attempt.answer));
     db_fake.jobs[0].result.report_deadline = NOW + 100;
     run();
-    assert_int_equal(request.visit.answer.job_count, 0);
-    assert_int_equal(request.visit.answer.message_count, 0);
+    assert_int_equal(request.attempt.answer.job_count, 0);
+    assert_int_equal(request.attempt.answer.message_count, 0);
 }
 
 /* Of such it has one also where work is for idle processors only, and none is idle. */
@@ -1007,8 +1007,8 @@ static void an_always_on_app_gets_its_job_of_a_backup_project(void **state)
     job->result.appid = job->workunit.appid = 2;
     add_job(100);
     run();
-    assert_int_equal(request.visit.answer.job_count, 1);
-    assert_i64(request.visit.answer.jobs[0].resultid, 1000);
+    assert_int_equal(request.attempt.answer.job_count, 1);
+    assert_i64(request.attempt.answer.jobs[0].resultid, 1000);
 }
 
 static void only_what_is_assigned_is_looked_for_where_nothing_is_wanted(void **state)
@@ -1046,7 +1046,7 @@ static void an_always_on_app_keeps_its_job_beside_assigned_ones(void **state)
     list_job("r0");
     run();
     assert_int_equal(db_fake_calls("assignments"), 1);
-    assert_int_equal(request.visit.answer.job_count, 0);
+    assert_int_equal(request.attempt.answer.job_count, 0);
 }
 
 /* Whatever it is that uses the budget up, that is said, and once. */
@@ -1055,12 +1055,12 @@ static void whatever_uses_up_the_budget_is_told(void **state)
     static struct ip_result queue[] = {{.name = {.at = "r9", .length = 2}, .time_remaining = 9}};
     size_t by_queue = 0, by_others = 0;
 
-    for (uint64_t most = 1; request.visit.answer.job_count == 0; most += 10) {
+    for (uint64_t most = 1; request.attempt.answer.job_count == 0; most += 10) {
         bool is_queue, is_other;
 
         teardown(state);
         setup(state);
-        request.visit.budget.most = most;
+        request.attempt.budget.most = most;
         request.message.has_ip_results = true;
         request.message.ip_results = queue;
         request.message.ip_result_count = 1;
@@ -1070,7 +1070,7 @@ static void whatever_uses_up_the_budget_is_told(void **state)
         assert_int_equal(select_jobs(), NEXT_STEP);
         is_queue = says("queue");
         is_other = says("the server used up its time for this request");
-        if (request.visit.answer.job_count == 0)
+        if (request.attempt.answer.job_count == 0)
             assert_true(is_queue != is_other);
         by_queue += is_queue;
         by_others += is_other;
@@ -1082,7 +1082,7 @@ static void whatever_uses_up_the_budget_is_told(void **state)
 
 static void a_lost_job_comes_again_before_new_ones(void **state)
 {
-    const struct answer *answer = &request.visit.answer;
+    const struct answer *answer = &request.attempt.answer;
 
     (void)state;
     for (int i = 0; i < 4; i++)
@@ -1092,8 +1092,8 @@ static void a_lost_job_comes_again_before_new_ones(void **state)
     assert_int_equal(answer->job_count, 3);
     assert_true(answer->jobs[0].is_resent);
     assert_i64(answer->jobs[0].resultid, 1004);
-    assert_int_equal(request.visit.resent, 1);
-    assert_int_equal(request.visit.jobs_sent, 2);
+    assert_int_equal(request.attempt.resent, 1);
+    assert_int_equal(request.attempt.jobs_sent, 2);
     assert_i64(changes[0].jobs_sent, 2); /* a resent job is none of today's */
     assert_true(says("Resent lost task r4"));
 }
@@ -1105,15 +1105,15 @@ static void beyond_the_budget_lost_jobs_wait(void **state)
     config->send_result_abort = true;
     add_lost(100);
     list_job("r9");
-    request.visit.budget.spent = BUDGET_MOST;
+    request.attempt.budget.spent = BUDGET_MOST;
     assert_int_equal(resend(), NEXT_STEP);
-    assert_int_equal(request.visit.answer.job_count, 0);
-    assert_int_equal(request.visit.answer.aborts.count, 0);
+    assert_int_equal(request.attempt.answer.job_count, 0);
+    assert_int_equal(request.attempt.answer.aborts.count, 0);
     assert_false(db_fake.jobs[0].given_up);
-    request.visit.budget.spent = BUDGET_MOST - budget_of_sorting_names(1) - 3 * BUDGET_ROW;
+    request.attempt.budget.spent = BUDGET_MOST - budget_of_sorting_names(1) - 3 * BUDGET_ROW;
     assert_int_equal(resend(), NEXT_STEP);
-    assert_int_equal(request.visit.answer.job_count, 1);
-    assert_int_equal(request.visit.answer.aborts.count, 1);
+    assert_int_equal(request.attempt.answer.job_count, 1);
+    assert_int_equal(request.attempt.answer.aborts.count, 1);
 }
 
 /* A job that the database has to be asked for by its name costs more than one that is at hand. */
@@ -1122,9 +1122,9 @@ static void beyond_the_budget_nobody_looks_for_strangers(void **state)
     (void)state;
     config->send_result_abort = true;
     list_job("r9");
-    request.visit.budget.spent = BUDGET_MOST - budget_of_sorting_names(1);
+    request.attempt.budget.spent = BUDGET_MOST - budget_of_sorting_names(1);
     assert_int_equal(resend(), NEXT_STEP);
-    assert_int_equal(request.visit.answer.aborts.count, 0);
+    assert_int_equal(request.attempt.answer.aborts.count, 0);
     assert_int_equal(db_fake_calls("jobs_by_name") + db_fake_calls("results_by_name"), 0);
 }
 
@@ -1136,23 +1136,23 @@ static void beyond_the_budget_no_jobs_are_looked_for(void **state)
     (void)state;
     add_job(100);
     list_job("r9");
-    request.visit.budget.spent = BUDGET_MOST;
+    request.attempt.budget.spent = BUDGET_MOST;
     run();
-    assert_int_equal(request.visit.answer.job_count, 0);
-    assert_string_equal(answer_first_reason(&request.visit.answer), "over_budget");
+    assert_int_equal(request.attempt.answer.job_count, 0);
+    assert_string_equal(answer_first_reason(&request.attempt.answer), "over_budget");
     assert_true(says("the server used up its time for this request"));
     assert_int_equal(db_fake_calls("candidates"), 0);
 
     config->jobs_in_progress = limits;
     config->jobs_in_progress_count = 1;
     for (int i = 0; i < 2; i++) { /* a listed job costs more where limits of apps are counted */
-        request.visit.answer = (struct answer){0};
-        request.visit.budget.spent = BUDGET_MOST - (i == 0 ? 100 : 1000);
+        request.attempt.answer = (struct answer){0};
+        request.attempt.budget.spent = BUDGET_MOST - (i == 0 ? 100 : 1000);
         assert_int_equal(select_jobs(), NEXT_STEP);
         if (i == 0)
-            assert_string_equal(answer_first_reason(&request.visit.answer), "over_budget");
-        else if (answer_first_reason(&request.visit.answer) != NULL)
-            assert_string_not_equal(answer_first_reason(&request.visit.answer), "over_budget");
+            assert_string_equal(answer_first_reason(&request.attempt.answer), "over_budget");
+        else if (answer_first_reason(&request.attempt.answer) != NULL)
+            assert_string_not_equal(answer_first_reason(&request.attempt.answer), "over_budget");
     }
     config->jobs_in_progress_count = 0;
 }
@@ -1163,7 +1163,7 @@ static void a_listed_job_is_not_lost(void **state)
     add_lost(100);
     list_job("r0");
     run();
-    assert_int_equal(request.visit.answer.job_count, 0);
+    assert_int_equal(request.attempt.answer.job_count, 0);
 }
 
 static void jobs_are_lost_only_where_the_list_can_be_trusted(void **state)
@@ -1172,18 +1172,18 @@ static void jobs_are_lost_only_where_the_list_can_be_trusted(void **state)
     add_lost(100);
     request.message.results_left = 1;
     run();
-    assert_int_equal(request.visit.answer.job_count, 0);
+    assert_int_equal(request.attempt.answer.job_count, 0);
     request.message.results_left = 0;
     request.message.has_other_results = false;
     run();
-    assert_int_equal(request.visit.answer.job_count, 0);
+    assert_int_equal(request.attempt.answer.job_count, 0);
     request.message.has_other_results = true;
     config->resend_lost_results = false;
     run();
-    assert_int_equal(request.visit.answer.job_count, 0);
-    request.visit.force_resend = true;
+    assert_int_equal(request.attempt.answer.job_count, 0);
+    request.attempt.force_resend = true;
     run();
-    assert_int_equal(request.visit.answer.job_count, 1);
+    assert_int_equal(request.attempt.answer.job_count, 1);
 }
 
 static void what_cannot_be_finished_is_given_up(void **state)
@@ -1195,7 +1195,7 @@ static void what_cannot_be_finished_is_given_up(void **state)
     add_lost(100)->is_faulty = true;
     add_lost(100)->result.appid = 77; /* no such app: no version is needed to give up */
     run();
-    assert_int_equal(request.visit.answer.job_count, 0);
+    assert_int_equal(request.attempt.answer.job_count, 0);
     for (int i = 0; i < 5; i++) {
         assert_true(db_fake.jobs[i].given_up);
         assert_i64(db_fake.jobs[i].result.report_deadline, NOW - 1);
@@ -1208,7 +1208,7 @@ static void a_timed_out_job_is_left_alone(void **state)
     add_lost(100)->result.report_deadline = NOW - 1;
     run();
     assert_false(db_fake.jobs[0].given_up);
-    assert_int_equal(request.visit.answer.job_count, 0);
+    assert_int_equal(request.attempt.answer.job_count, 0);
 }
 
 static void a_lost_job_of_a_plan_class_needs_a_host_for_it(void **state)
@@ -1218,9 +1218,9 @@ static void a_lost_job_of_a_plan_class_needs_a_host_for_it(void **state)
     add_lost(100);
     request.message.client_cap_plan_class = true;
     run();
-    assert_int_equal(request.visit.answer.job_count, 1);
-    assert_real(request.visit.answer.jobs[0].usage.avg_ncpus, 4, 1e-9);
-    memset(&request.visit.answer, 0, sizeof(request.visit.answer));
+    assert_int_equal(request.attempt.answer.job_count, 1);
+    assert_real(request.attempt.answer.jobs[0].usage.avg_ncpus, 4, 1e-9);
+    memset(&request.attempt.answer, 0, sizeof(request.attempt.answer));
     request.message.client_cap_plan_class = false;
     run();
     assert_true(db_fake.jobs[0].given_up);
@@ -1234,16 +1234,16 @@ static void a_lost_coprocessor_job_comes_again_as_one(void **state)
     make_fermi();
     add_lost(100)->result.app_version_id = 13;
     run();
-    assert_int_equal(request.visit.answer.job_count, 1);
-    assert_i64(request.visit.answer.jobs[0].version->id, 13);
-    assert_text(request.visit.answer.jobs[0].usage.coproc_type, "NVIDIA");
+    assert_int_equal(request.attempt.answer.job_count, 1);
+    assert_i64(request.attempt.answer.jobs[0].version->id, 13);
+    assert_text(request.attempt.answer.jobs[0].usage.coproc_type, "NVIDIA");
 
-    memset(&request.visit.answer, 0, sizeof(request.visit.answer));
+    memset(&request.attempt.answer, 0, sizeof(request.attempt.answer));
     coprocs[0].driver_version = 100; /* the card's driver was lost: another version does */
     db_fake.jobs[0].result.report_deadline = NOW + 80000;
     run();
-    assert_int_equal(request.visit.answer.job_count, 1);
-    assert_i64(request.visit.answer.jobs[0].version->id, 11);
+    assert_int_equal(request.attempt.answer.job_count, 1);
+    assert_i64(request.attempt.answer.jobs[0].version->id, 11);
 }
 
 static void a_lost_job_comes_again_whatever_resource_is_asked_for(void **state)
@@ -1255,7 +1255,7 @@ static void a_lost_job_comes_again_whatever_resource_is_asked_for(void **state)
     request.message.cpu_req_seconds = 0;
     add_lost(100);
     run();
-    assert_int_equal(request.visit.answer.job_count, 1);
+    assert_int_equal(request.attempt.answer.job_count, 1);
 }
 
 static void a_quota_does_not_hold_back_a_lost_job(void **state)
@@ -1264,13 +1264,13 @@ static void a_quota_does_not_hold_back_a_lost_job(void **state)
     config->daily_result_quota = 1;
     statistics[0] = (struct host_app_version_row){
         .app_version_id = 11, .max_jobs_per_day = 1, .n_jobs_today = 1};
-    request.visit.versions = statistics;
-    request.visit.version_count = 1;
+    request.attempt.versions = statistics;
+    request.attempt.version_count = 1;
     add_lost(100);
     add_job(100);
     run();
-    assert_int_equal(request.visit.answer.job_count, 1);
-    assert_true(request.visit.answer.jobs[0].is_resent);
+    assert_int_equal(request.attempt.answer.job_count, 1);
+    assert_true(request.attempt.answer.jobs[0].is_resent);
 }
 
 /* --- aborts ----------------------------------------------------------------------------------- */
@@ -1285,12 +1285,12 @@ static void a_quota_is_for_each_processor_of_the_resource(void **state)
     request.message.cpu_req_seconds = 0;
     config->daily_result_quota = 2;
     statistics[0] = (struct host_app_version_row){.app_version_id = 13, .max_jobs_per_day = 2};
-    request.visit.versions = statistics;
-    request.visit.version_count = 1;
+    request.attempt.versions = statistics;
+    request.attempt.version_count = 1;
     for (int i = 0; i < 5; i++)
         add_job(100);
     run();
-    assert_int_equal(request.visit.answer.job_count, 2);
+    assert_int_equal(request.attempt.answer.job_count, 2);
 }
 
 static void who_is_reliable_is_said_by_the_statistics(void **state)
@@ -1298,22 +1298,22 @@ static void who_is_reliable_is_said_by_the_statistics(void **state)
     (void)state;
     config->reliable_on_priority = 10;
     statistics[0] = (struct host_app_version_row){.app_version_id = 11, .consecutive_valid = 9};
-    request.visit.versions = statistics;
-    request.visit.version_count = 1;
+    request.attempt.versions = statistics;
+    request.attempt.version_count = 1;
     add_job(100)->workunit.priority = 10;
     run();
-    assert_int_equal(request.visit.answer.job_count, 0);
+    assert_int_equal(request.attempt.answer.job_count, 0);
     statistics[0].consecutive_valid = 10;
-    memset(&request.visit.answer, 0, sizeof(request.visit.answer));
+    memset(&request.attempt.answer, 0, sizeof(request.attempt.answer));
     request_version_change(&request, 11)->resets_consecutive_valid =
         true; /* by a report just now */
     run();
-    assert_int_equal(request.visit.answer.job_count, 0);
-    request.visit.version_change_count = 0;
+    assert_int_equal(request.attempt.answer.job_count, 0);
+    request.attempt.version_change_count = 0;
     memset(changes, 0, sizeof(changes));
-    memset(&request.visit.answer, 0, sizeof(request.visit.answer));
+    memset(&request.attempt.answer, 0, sizeof(request.attempt.answer));
     run();
-    assert_int_equal(request.visit.answer.job_count, 1);
+    assert_int_equal(request.attempt.answer.job_count, 1);
 }
 
 static void a_quota_that_a_report_has_just_cut_binds(void **state)
@@ -1323,15 +1323,15 @@ static void a_quota_that_a_report_has_just_cut_binds(void **state)
     (void)state;
     config->daily_result_quota = 10;
     statistics[0] = (struct host_app_version_row){.app_version_id = 11, .max_jobs_per_day = 10};
-    request.visit.versions = statistics;
-    request.visit.version_count = 1;
+    request.attempt.versions = statistics;
+    request.attempt.version_count = 1;
     for (int i = 0; i < 3; i++)
         add_job(50);
     change = request_version_change(&request, 11);
     change->sets_max_jobs_per_day = true;
     change->max_jobs_per_day = 1;
     run();
-    assert_int_equal(request.visit.answer.job_count, 1);
+    assert_int_equal(request.attempt.answer.job_count, 1);
 }
 
 /* A client without a list of its jobs: what the database has in progress counts. */
@@ -1348,7 +1348,7 @@ static void jobs_of_an_app_are_counted_in_the_database(void **state)
     for (int i = 0; i < 3; i++)
         add_job(50);
     run();
-    assert_int_equal(request.visit.answer.job_count, 1);
+    assert_int_equal(request.attempt.answer.job_count, 1);
 }
 
 static void place_is_made_beside_what_is_reserved(void **state)
@@ -1366,7 +1366,7 @@ static void what_is_sent_leaves_the_pool(void **state)
     for (int i = 0; i < 6; i++)
         add_job(100);
     run();
-    assert_int_equal(request.visit.answer.job_count, 3);
+    assert_int_equal(request.attempt.answer.job_count, 3);
     assert_int_equal(left_in_pool(), 3);
 }
 
@@ -1376,7 +1376,7 @@ static void what_is_not_committed_stays_in_the_pool(void **state)
     for (int i = 0; i < 6; i++)
         add_job(100);
     assert_int_equal(select_in_transaction(false), NEXT_STEP);
-    assert_int_equal(request.visit.answer.job_count, 3);
+    assert_int_equal(request.attempt.answer.job_count, 3);
     assert_int_equal(left_in_pool(), 6);
 }
 
@@ -1398,10 +1398,10 @@ static void what_was_sent_is_remembered(void **state)
         for (int turn = 0; turn < 3; turn++) { /* the first one is not committed */
             first->result.server_state = turn < 2 ? RESULT_UNSENT : RESULT_IN_PROGRESS;
             second->user_had_one = second->host_had_one = turn == 2;
-            memset(&request.visit.answer, 0, sizeof(request.visit.answer));
-            request.visit.jobs_sent = 0;
+            memset(&request.attempt.answer, 0, sizeof(request.attempt.answer));
+            request.attempt.jobs_sent = 0;
             assert_int_equal(select_in_transaction(turn == 1), NEXT_STEP);
-            assert_int_equal(request.visit.answer.job_count, turn < 2);
+            assert_int_equal(request.attempt.answer.job_count, turn < 2);
             assert_int_equal(db_fake_calls("workunits_had"), turn + 1);
         }
     }
@@ -1416,12 +1416,12 @@ static void what_a_failed_claim_judged_is_not_told(void **state)
     add_job(90000);
     db_fake.failure = STATUS_DB_BUG;
     for (int calls = 0; db_fake_calls("results_claim") == 0; calls++) {
-        memset(&request.visit.answer, 0, sizeof(request.visit.answer));
+        memset(&request.attempt.answer, 0, sizeof(request.attempt.answer));
         db_fake.calls_left = calls;
         assert_int_equal(select_jobs(), NEXT_STEP);
     }
-    assert_int_equal(request.visit.answer.job_count, 0);
-    assert_int_equal(request.visit.answer.resources[0].state, RESOURCE_NONE);
+    assert_int_equal(request.attempt.answer.job_count, 0);
+    assert_int_equal(request.attempt.answer.resources[0].state, RESOURCE_NONE);
 }
 
 /* Nothing else is there to be told of. */
@@ -1431,9 +1431,9 @@ static void jobs_of_an_app_out_of_use_are_told_of(void **state)
     apps[0].deprecated = 1;
     add_job(100);
     run();
-    assert_int_equal(request.visit.answer.job_count, 0);
+    assert_int_equal(request.attempt.answer.job_count, 0);
     assert_int_equal(db_fake_calls("candidates"), 1);
-    assert_string_equal(answer_first_reason(&request.visit.answer), "app_gone");
+    assert_string_equal(answer_first_reason(&request.attempt.answer), "app_gone");
 }
 
 /* Users may exclude a type of coprocessors by its name, in any case of letters. */
@@ -1447,17 +1447,17 @@ static void a_type_that_the_user_excludes_gets_no_job(void **state)
     coprocs[0].req_seconds = 1000;
     request.message.cpu_req_seconds = 0;
     catalog.rows.version_count = 3;
-    request.visit.project_prefs.no_resources = types;
-    request.visit.project_prefs.no_resource_count = 1;
+    request.attempt.project_prefs.no_resources = types;
+    request.attempt.project_prefs.no_resource_count = 1;
     add_job(100);
     add_job(100);
     run();
-    assert_true(request.visit.answer.job_count > 0);
-    memset(&request.visit.answer, 0, sizeof(request.visit.answer));
-    request.visit.project_prefs.no_resource_count = 2;
+    assert_true(request.attempt.answer.job_count > 0);
+    memset(&request.attempt.answer, 0, sizeof(request.attempt.answer));
+    request.attempt.project_prefs.no_resource_count = 2;
     add_job(100);
     run();
-    assert_int_equal(request.visit.answer.job_count, 0);
+    assert_int_equal(request.attempt.answer.job_count, 0);
 }
 
 /* Where a bandwidth is not known it forbids nothing. */
@@ -1467,7 +1467,7 @@ static void an_unknown_bandwidth_refuses_no_job(void **state)
     add_job(100);
     add_job(100)->workunit.rsc_bandwidth_bound = 1e6;
     run();
-    assert_int_equal(request.visit.answer.job_count, 2);
+    assert_int_equal(request.attempt.answer.job_count, 2);
 }
 
 /* The file outweighs what the job's disk space takes off, also for the first candidate. */
@@ -1488,8 +1488,8 @@ static void the_first_job_may_be_the_one_whose_file_is_here(void **state)
     first->workunit.rsc_disk_bound = 1e11;
     add_job(100);
     assert_int_equal(select_jobs(), NEXT_STEP);
-    assert_int_equal(request.visit.answer.job_count, 1);
-    assert_i64(request.visit.answer.jobs[0].resultid, 1000);
+    assert_int_equal(request.attempt.answer.job_count, 1);
+    assert_i64(request.attempt.answer.jobs[0].resultid, 1000);
 }
 
 /* Large jobs come last only where the project uses more of the disk than its share. */
@@ -1501,12 +1501,12 @@ static void what_takes_much_disk_comes_last_beyond_the_share(void **state)
     request.message.cpu_req_seconds = 1;
     request.message.d_project_share = 5e9;
     for (int i = 0; i < 2; i++) {
-        request.visit.answer = (struct answer){0};
-        request.visit.jobs_sent = 0;
+        request.attempt.answer = (struct answer){0};
+        request.attempt.jobs_sent = 0;
         request.message.d_boinc_used_project = i == 0 ? 9e9 : 1e9;
         assert_int_equal(select_jobs(), NEXT_STEP);
-        assert_int_equal(request.visit.answer.job_count, 1);
-        assert_i64(request.visit.answer.jobs[0].resultid, i == 0 ? 1001 : 1000);
+        assert_int_equal(request.attempt.answer.job_count, 1);
+        assert_i64(request.attempt.answer.jobs[0].resultid, i == 0 ? 1001 : 1000);
         db_fake.jobs[1].result.server_state = RESULT_UNSENT;
     }
 }
@@ -1520,7 +1520,7 @@ static void what_another_host_of_the_user_had_is_no_rule_of_hosts(void **state)
     request.message.cpu_req_seconds = 1;
     add_job(100)->user_had_one = true;
     run();
-    assert_int_equal(request.visit.answer.job_count, 1);
+    assert_int_equal(request.attempt.answer.job_count, 1);
 }
 
 static void what_the_host_had_under_another_user_is_no_rule_of_users(void **state)
@@ -1531,7 +1531,7 @@ static void what_the_host_had_under_another_user_is_no_rule_of_users(void **stat
     request.message.cpu_req_seconds = 1;
     add_job(100)->host_had_one = true;
     run();
-    assert_int_equal(request.visit.answer.job_count, 1);
+    assert_int_equal(request.attempt.answer.job_count, 1);
 }
 
 /* A listed job whose version the client does not list is of no app that it names. */
@@ -1548,7 +1548,7 @@ static void a_listed_job_of_no_listed_version_is_of_no_known_app(void **state)
     add_job(100);
     run();
     config->jobs_in_progress_count = 0;
-    assert_int_equal(request.visit.answer.job_count, 1);
+    assert_int_equal(request.attempt.answer.job_count, 1);
 }
 
 /* More disk space is looked for only where the disk was a reason, or where a reason may not have
@@ -1564,7 +1564,7 @@ static void another_disk_pass_wants_a_reason(void **state)
     request.message.potentially_free_offender = 4e9;
     add_job(100)->workunit.rsc_memory_bound = 8e9;
     run();
-    assert_int_equal(request.visit.answer.job_count, 0);
+    assert_int_equal(request.attempt.answer.job_count, 0);
     calls = db_fake_calls("candidates");
     assert_true(calls <= 2);
 }
@@ -1582,8 +1582,8 @@ static void a_reason_that_was_not_seen_may_be_the_disk(void **state)
         add_job(100)->workunit.rsc_memory_bound = 8e9;
     add_job(100)->workunit.rsc_disk_bound = 2e9;
     run();
-    assert_int_equal(request.visit.answer.job_count, 1);
-    assert_int_equal(request.visit.disk_pass, 2);
+    assert_int_equal(request.attempt.answer.job_count, 1);
+    assert_int_equal(request.attempt.disk_pass, 2);
 }
 
 /* Its workunit went between the look at the assignments and its lock. */
@@ -1598,8 +1598,8 @@ static void an_assigned_job_that_is_gone_costs_nothing(void **state)
     add_job(100);
     run();
     assert_int_equal(db_fake_calls("assigned_lock"), 1);
-    assert_int_equal(request.visit.answer.job_count, 1);
-    assert_i64(request.visit.answer.jobs[0].resultid, 1000);
+    assert_int_equal(request.attempt.answer.job_count, 1);
+    assert_i64(request.attempt.answer.jobs[0].resultid, 1000);
 }
 
 /* One that the client still has, and the server gave up: it may be done in time by others. */
@@ -1613,8 +1613,8 @@ static void a_listed_job_that_was_given_up_need_not_be_started(void **state)
     job->result.outcome = OUTCOME_NO_REPLY;
     list_job("r0");
     assert_int_equal(resend(), NEXT_STEP);
-    assert_int_equal(request.visit.answer.aborts.count, 0);
-    assert_int_equal(request.visit.answer.aborts_if_not_started.count, 1);
+    assert_int_equal(request.attempt.answer.aborts.count, 0);
+    assert_int_equal(request.attempt.answer.aborts_if_not_started.count, 1);
 }
 
 /* A success that was reported before says that a reply was lost, but without a list nobody knows
@@ -1625,9 +1625,9 @@ static void without_a_list_a_lost_reply_brings_nothing_again(void **state)
     add_lost(100);
     config->resend_lost_results = false;
     request.message.has_other_results = false;
-    request.visit.force_resend = true;
+    request.attempt.force_resend = true;
     run();
-    assert_int_equal(request.visit.answer.job_count, 0);
+    assert_int_equal(request.attempt.answer.job_count, 0);
 }
 
 static void a_claim_is_judged_by_what_the_lock_shows(void **state)
@@ -1688,7 +1688,7 @@ static void of_a_million_classes_few_are_looked_at(void **state)
 
     (void)state;
     assert_non_null(piece);
-    request.visit.host.n_bwdown = 1e6;
+    request.attempt.host.n_bwdown = 1e6;
     request.pool = pool_create(CLASSES, false);
     assert_non_null(request.pool);
     pool_sweep_begin(request.pool);
@@ -1714,7 +1714,7 @@ static void of_a_million_classes_few_are_looked_at(void **state)
     assert_int_equal(figures.classes, CLASSES);
     assert_true(figures.is_complete);
     request.message.cpu_req_seconds = 4 * 7e4;
-    request.visit.plan = request_plan_make(&request);
+    request.attempt.plan = request_plan_make(&request);
     assert_int_equal(step_select(&request), NEXT_STEP);
     source_finish(&request, false);
     pool_figures(request.pool, &figures);
@@ -1753,7 +1753,7 @@ static void without_memory_a_request_fails_as_a_whole(void **state)
         bytes = arena_lacked(arena);
         failed++;
     }
-    assert_int_equal(request.visit.answer.job_count, 3);
+    assert_int_equal(request.attempt.answer.job_count, 3);
     assert_true(failed > 20);
 }
 
@@ -1766,7 +1766,7 @@ static void no_more_lost_jobs_come_again_than_a_reply_holds(void **state)
     for (int i = 0; i < 6; i++)
         add_lost(100);
     assert_int_equal(resend(), NEXT_STEP);
-    assert_int_equal(request.visit.answer.job_count, 4);
+    assert_int_equal(request.attempt.answer.job_count, 4);
 }
 
 /* Of very many each has no line of its own. */
@@ -1783,11 +1783,11 @@ static void few_of_many_lost_jobs_are_named(void **state)
         add_lost(i < AGAIN ? 1 : 1e6)->result.name = text_from(words[i]);
     }
     assert_int_equal(resend(), NEXT_STEP);
-    for (size_t i = 0; i < request.visit.answer.message_count; i++) {
-        named += text_starts(request.visit.answer.messages[i].text, TEXT("Resent lost task"));
-        over += text_starts(request.visit.answer.messages[i].text, TEXT("Didn't resend"));
+    for (size_t i = 0; i < request.attempt.answer.message_count; i++) {
+        named += text_starts(request.attempt.answer.messages[i].text, TEXT("Resent lost task"));
+        over += text_starts(request.attempt.answer.messages[i].text, TEXT("Didn't resend"));
     }
-    assert_int_equal(request.visit.answer.job_count, AGAIN);
+    assert_int_equal(request.attempt.answer.job_count, AGAIN);
     assert_int_equal(named, NAMED);
     assert_int_equal(over, NAMED);
     assert_true(says("Resent 22 lost tasks in all"));
@@ -1803,7 +1803,7 @@ static void the_one_job_that_a_limit_allows_is_sent(void **state)
     add_job(100);
     add_job(100);
     run();
-    assert_int_equal(request.visit.answer.job_count, 1);
+    assert_int_equal(request.attempt.answer.job_count, 1);
 }
 
 /* To find out which app a listed job is of is dear, and needed for limits of apps alone. */
@@ -1822,7 +1822,7 @@ static void listed_jobs_cost_more_where_apps_have_limits(void **state)
         for (int i = 0; i < LISTED; i++)
             list_job("r9");
         assert_int_equal(select_jobs(), NEXT_STEP);
-        spent[limited] = request.visit.budget.spent;
+        spent[limited] = request.attempt.budget.spent;
     }
     assert_true(spent[1] >= spent[0] + (uint64_t)LISTED * MORE);
 }
@@ -1872,8 +1872,8 @@ static void ask_for_everything(int kind, struct assignment *given)
     list_job("unknown");
 }
 
-/* Whichever allocation of a visit fails: it fails as a whole, or nothing is answered that was not
- * got. */
+/* Whichever allocation of an attempt fails: it fails as a whole, or nothing is answered that was
+ * not got. */
 static void whatever_memory_lacks_there_is_an_answer(void **state)
 {
     struct assignment given = {.id = 1, .workunit = {.id = 77, .appid = 1, .delay_bound = 86400}};
@@ -1901,9 +1901,9 @@ static void whatever_memory_lacks_there_is_an_answer(void **state)
             if (next == NEXT_FAILED)
                 assert_int_equal(request.failure.status, STATUS_NO_MEMORY);
             else
-                assert_true(request.visit.jobs_sent <= in_progress());
+                assert_true(request.attempt.jobs_sent <= in_progress());
         }
-        assert_true(request.visit.answer.job_count > 1);
+        assert_true(request.attempt.answer.job_count > 1);
         assert_true(failed > 50);
     }
 }
@@ -1932,7 +1932,7 @@ static void what_others_may_have_stays_in_the_pool(void **state)
         apps[0].homogeneous_app_version = i == 5;
         job->others_commit = i == 5;
         assert_int_equal(select_jobs(), NEXT_STEP);
-        assert_int_equal(request.visit.answer.job_count, 0);
+        assert_int_equal(request.attempt.answer.job_count, 0);
         assert_int_equal(left_in_pool(), i < 3);
     }
 }
@@ -1957,8 +1957,8 @@ static void behind_what_was_had_one_is_found(void **state)
         }
         add_job(100)->workunit.rsc_memory_bound = 1e6 + (kinds == 0 ? 0 : HAD);
         assert_int_equal(select_jobs(), NEXT_STEP);
-        assert_int_equal(request.visit.answer.job_count, 1);
-        assert_i64(request.visit.answer.jobs[0].resultid, 1000 + HAD);
+        assert_int_equal(request.attempt.answer.job_count, 1);
+        assert_i64(request.attempt.answer.jobs[0].resultid, 1000 + HAD);
         assert_int_equal(db_fake_calls("candidates"), 0);
         assert_in_range(db_fake_calls("workunits_had"), 2, kinds == 0 ? 4 : 5);
     }
@@ -1972,7 +1972,7 @@ static void nothing_is_explained_beside_what_is_sent(void **state)
     add_job(100);
     add_job(100)->user_had_one = true;
     assert_int_equal(select_jobs(), NEXT_STEP);
-    assert_int_equal(request.visit.answer.job_count, 1);
+    assert_int_equal(request.attempt.answer.job_count, 1);
     assert_int_equal(db_fake_calls("workunits_had"), 1);
 }
 
@@ -1984,7 +1984,7 @@ static void the_pool_forgets_deadlines_where_the_project_does(void **state)
     for (int i = 0; i < 3; i++)
         add_job(90000); /* longer than the delay bound */
     assert_int_equal(select_jobs(), NEXT_STEP);
-    assert_int_equal(request.visit.answer.job_count, 3);
+    assert_int_equal(request.attempt.answer.job_count, 3);
     assert_int_equal(db_fake_calls("candidates"), 0);
 }
 
@@ -2004,9 +2004,9 @@ static void each_stream_has_its_place_in_a_batch(void **state)
         job->workunit.rsc_memory_bound = 1e6 + i;
     }
     assert_int_equal(select_jobs(), NEXT_STEP);
-    for (size_t i = 0; i < request.visit.answer.job_count; i++)
-        of_second += request.visit.answer.jobs[i].resultid >= 1020;
-    assert_int_equal(request.visit.answer.job_count, 8);
+    for (size_t i = 0; i < request.attempt.answer.job_count; i++)
+        of_second += request.attempt.answer.jobs[i].resultid >= 1020;
+    assert_int_equal(request.attempt.answer.job_count, 8);
     assert_int_equal(of_second, 4);
 }
 
@@ -2035,8 +2035,8 @@ static void keywords_that_the_client_does_not_name_are_the_projects(void **state
         add_job(100)->workunit.keywords = TEXT("5");
         add_job(100)->workunit.keywords = TEXT("3");
         assert_int_equal(select_jobs(), NEXT_STEP);
-        assert_int_equal(request.visit.answer.job_count, 1);
-        assert_i64(request.visit.answer.jobs[0].resultid, client_names_some ? 1003 : 1002);
+        assert_int_equal(request.attempt.answer.job_count, 1);
+        assert_i64(request.attempt.answer.jobs[0].resultid, client_names_some ? 1003 : 1002);
     }
     teardown(state);
     setup(state);
@@ -2044,7 +2044,7 @@ static void keywords_that_the_client_does_not_name_are_the_projects(void **state
     config->keyword_sched = true;
     add_job(100)->workunit.keywords = TEXT("9");
     assert_int_equal(select_jobs(), NEXT_STEP);
-    assert_int_equal(request.visit.answer.job_count, 0);
+    assert_int_equal(request.attempt.answer.job_count, 0);
     unlink(path);
     rmdir(folder);
     rmdir(dir);
@@ -2052,7 +2052,7 @@ static void keywords_that_the_client_does_not_name_are_the_projects(void **state
 
 static void aborts_only_where_nobody_needs_the_job(void **state)
 {
-    const struct answer *answer = &request.visit.answer;
+    const struct answer *answer = &request.attempt.answer;
 
     (void)state;
     config->send_result_abort = true;
@@ -2080,7 +2080,7 @@ static void a_failing_look_up_aborts_nothing(void **state)
     db_fake.calls_left = 1;
     db_fake.failure = STATUS_DB_BUG;
     assert_int_equal(resend(), NEXT_STEP);
-    assert_int_equal(request.visit.answer.aborts.count, 0);
+    assert_int_equal(request.attempt.answer.aborts.count, 0);
 }
 
 /* Whether candidates come by query or out of a job pool. */

@@ -36,11 +36,11 @@ static int setup(void **state)
     request.arena = arena;
     request.now = NOW;
     request.token = 77;
-    request.visit.host.id = 3;
-    request.visit.versions = versions;
-    request.visit.version_count = 3;
-    request.visit.version_changes = changes;
-    request.visit.version_change_capacity = 4;
+    request.attempt.host.id = 3;
+    request.attempt.versions = versions;
+    request.attempt.version_count = 3;
+    request.attempt.version_changes = changes;
+    request.attempt.version_change_capacity = 4;
     return arena == NULL;
 }
 
@@ -51,21 +51,21 @@ static int teardown(void **state)
     return 0;
 }
 
-static void an_ordinary_visit_leaves_the_host_to_the_end(void **state)
+static void an_ordinary_request_leaves_the_host_to_the_end(void **state)
 {
     (void)state;
     assert_int_equal(step_record(&request), NEXT_STEP);
-    assert_true(request.visit.contact_waits);
+    assert_true(request.attempt.contact_waits);
     assert_int_equal(db_fake_calls("host_save"), 0);
 }
 
 static void another_machine_is_written_whole(void **state)
 {
     (void)state;
-    request.visit.contact_waits = true;
-    request.visit.host.p_model = TEXT("another");
+    request.attempt.contact_waits = true;
+    request.attempt.host.p_model = TEXT("another");
     assert_int_equal(step_record(&request), NEXT_STEP);
-    assert_false(request.visit.contact_waits);
+    assert_false(request.attempt.contact_waits);
     assert_int_equal(db_fake_calls("host_save"), 1);
     assert_int_equal(db_fake_calls("host_app_versions_save"), 0);
 }
@@ -73,8 +73,8 @@ static void another_machine_is_written_whole(void **state)
 static void a_new_host_is_not_written_twice(void **state)
 {
     (void)state;
-    request.visit.host_is_new = true;
-    request.visit.version_count = 0;
+    request.attempt.host_is_new = true;
+    request.attempt.version_count = 0;
     assert_int_equal(step_record(&request), NEXT_STEP);
     assert_int_equal(db_fake_calls("host_save"), 0);
 }
@@ -82,9 +82,9 @@ static void a_new_host_is_not_written_twice(void **state)
 static void a_new_day_clears_what_was_counted(void **state)
 {
     (void)state;
-    request.visit.is_new_day = true;
+    request.attempt.is_new_day = true;
     assert_int_equal(step_record(&request), NEXT_STEP);
-    assert_int_equal(request.visit.version_change_count, 1);
+    assert_int_equal(request.attempt.version_change_count, 1);
     assert_i64(changes[0].app_version_id, 70);
     assert_true(changes[0].reset_today);
     assert_false(changes[0].sets_max_jobs_per_day);
@@ -96,7 +96,7 @@ static void a_quota_that_nobody_set_starts_full(void **state)
     (void)state;
     config.daily_result_quota = 50;
     assert_int_equal(step_record(&request), NEXT_STEP);
-    assert_int_equal(request.visit.version_change_count, 1);
+    assert_int_equal(request.attempt.version_change_count, 1);
     assert_i64(changes[0].app_version_id, 72);
     assert_i64(changes[0].max_jobs_per_day, 50);
     assert_false(changes[0].reset_today);
@@ -112,7 +112,7 @@ static void a_quota_that_a_report_set_stays(void **state)
     change->sets_max_jobs_per_day = true;
     change->max_jobs_per_day = 49;
     step_record(&request);
-    assert_int_equal(request.visit.version_change_count, 1);
+    assert_int_equal(request.attempt.version_change_count, 1);
     assert_i64(changes[0].max_jobs_per_day, 49);
 }
 
@@ -141,11 +141,11 @@ static void of_too_many_trickles_the_first_are_stored(void **state)
     request.message.trickles_left = 4;
     assert_int_equal(step_messages(&request), NEXT_STEP);
     assert_int_equal(db_fake.from_host_count, 1);
-    assert_true(request.visit.answer.message_ack);
+    assert_true(request.attempt.answer.message_ack);
     assert_int_equal(counter_value(COUNTER_trickles_refused) - before, 4);
-    assert_int_equal(request.visit.answer.message_count, 1);
-    assert_true(text_contains(request.visit.answer.messages[0].text, TEXT("sent 5 messages")));
-    assert_true(text_contains(request.visit.answer.messages[0].text, TEXT("Lost: the last 4")));
+    assert_int_equal(request.attempt.answer.message_count, 1);
+    assert_true(text_contains(request.attempt.answer.messages[0].text, TEXT("sent 5 messages")));
+    assert_true(text_contains(request.attempt.answer.messages[0].text, TEXT("Lost: the last 4")));
 }
 
 static void trickles_are_stored_and_acknowledged(void **state)
@@ -155,11 +155,11 @@ static void trickles_are_stored_and_acknowledged(void **state)
 
     (void)state;
     assert_int_equal(step_messages(&request), NEXT_STEP);
-    assert_false(request.visit.answer.message_ack);
+    assert_false(request.attempt.answer.message_ack);
     request.message.trickles = trickles;
     request.message.trickle_count = 2;
     assert_int_equal(step_messages(&request), NEXT_STEP);
-    assert_true(request.visit.answer.message_ack);
+    assert_true(request.attempt.answer.message_ack);
     assert_int_equal(db_fake_calls("messages_from_host_save"), 1);
     assert_int_equal(db_fake.from_host_count, 2);
     assert_text(db_fake.from_host[0].variety, "v");
@@ -170,11 +170,11 @@ static void messages_are_taken_where_the_project_has_them(void **state)
 {
     (void)state;
     step_messages(&request);
-    assert_int_equal(request.visit.answer.host_messages.count, 0);
+    assert_int_equal(request.attempt.answer.host_messages.count, 0);
     config.msg_to_host = true;
     step_messages(&request);
-    assert_int_equal(request.visit.answer.host_messages.count, 2);
-    assert_text(request.visit.answer.host_messages.first->text, "<one/>");
+    assert_int_equal(request.attempt.answer.host_messages.count, 2);
+    assert_text(request.attempt.answer.host_messages.first->text, "<one/>");
 }
 
 static void every_call_may_fail(void **state)
@@ -189,13 +189,13 @@ static void every_call_may_fail(void **state)
         config.msg_to_host = true;
         request.message.trickles = &trickle;
         request.message.trickle_count = 1;
-        request.visit.is_new_day = true;
-        request.visit.host.p_model = TEXT("another");
+        request.attempt.is_new_day = true;
+        request.attempt.host.p_model = TEXT("another");
         db_fake.calls_left = calls;
         if (step_messages(&request) == NEXT_STEP && step_record(&request) == NEXT_STEP)
             break;
         assert_int_not_equal(request.failure.status, STATUS_OK);
-        assert_true(calls > 0 || !request.visit.answer.message_ack);
+        assert_true(calls > 0 || !request.attempt.answer.message_ack);
     }
     assert_int_equal(calls, 4);
 }
@@ -204,7 +204,7 @@ int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
     const struct CMUnitTest tests[] = {
-        CASE(an_ordinary_visit_leaves_the_host_to_the_end),
+        CASE(an_ordinary_request_leaves_the_host_to_the_end),
         CASE(another_machine_is_written_whole),
         CASE(a_new_host_is_not_written_twice),
         CASE(a_new_day_clears_what_was_counted),

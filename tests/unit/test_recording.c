@@ -44,8 +44,8 @@ static int make_project(void **state)
         .config = &config, .catalog = &catalog, .arena = arena, .now = (double)time(NULL)};
     message_of_a_host(&request.message);
     request.message.authenticator = TEXT("0123456789abcdef0123456789abcdef");
-    request.visit.host.id = 4242;
-    request.visit.user.id = 17;
+    request.attempt.host.id = 4242;
+    request.attempt.user.id = 17;
     recording_init(&recording);
     log_set_level(LOG_LEVEL_CRITICAL);
     if (arena == NULL || mkdtemp(folder) == NULL)
@@ -196,10 +196,10 @@ static void neither_strangers_nor_long_lists_are_recorded(void **state)
 
     (void)state;
     record();
-    request.visit.user.id = 0;
+    request.attempt.user.id = 0;
     record();
     assert_true(counter_value(COUNTER_requests_not_recorded) == before);
-    request.visit.user.id = 17;
+    request.attempt.user.id = 17;
     request.transport.body = (struct text){.at = "", .length = RECORDED_BODY_MAX + 1};
     record();
     assert_true(counter_value(COUNTER_requests_not_recorded) == before + 1);

@@ -45,12 +45,12 @@ static int setup(void **state)
     request.arena = arena;
     request.now = 10000;
     request.message.results = results;
-    request.visit.host = (struct host_row){.id = 3, .userid = 17, .p_ncpus = 4};
-    request.visit.user = (struct user_row){.id = 17, .teamid = 6};
-    request.visit.version_changes = changes;
-    request.visit.version_change_capacity = ROWS;
-    request.visit.versions = versions;
-    request.visit.version_count = 1;
+    request.attempt.host = (struct host_row){.id = 3, .userid = 17, .p_ncpus = 4};
+    request.attempt.user = (struct user_row){.id = 17, .teamid = 6};
+    request.attempt.version_changes = changes;
+    request.attempt.version_change_capacity = ROWS;
+    request.attempt.versions = versions;
+    request.attempt.version_count = 1;
     return arena == NULL;
 }
 
@@ -97,7 +97,7 @@ static const char *acks(void)
     size_t length = 0;
 
     names[0] = '\0';
-    for (const struct text_item *item = request.visit.answer.acks.first; item != NULL;
+    for (const struct text_item *item = request.attempt.answer.acks.first; item != NULL;
          item = item->next)
         length += (size_t)snprintf(names + length, sizeof(names) - length, "%s" TEXT_FORMAT,
                                    length > 0 ? " " : "", TEXT_ARG(item->text));
@@ -118,7 +118,7 @@ static void an_expected_report_is_booked(void **state)
     add_row("a_0", RESULT_IN_PROGRESS, OUTCOME_INIT);
     add_report("a_0");
     report_acknowledging("a_0");
-    assert_int_equal(request.visit.booked, 1);
+    assert_int_equal(request.attempt.booked, 1);
     assert_int_equal(db_fake.report_count, 1);
     assert_i64(db_fake.reports[0].id, 101);
     assert_i64(db_fake.reports[0].workunitid, 201);
@@ -142,8 +142,8 @@ static void reports_are_answered_in_their_order(void **state)
     add_report("b");
     add_report("a");
     report_acknowledging("d c b a");
-    assert_int_equal(request.visit.booked, 2);
-    assert_false(request.visit.force_resend);
+    assert_int_equal(request.attempt.booked, 2);
+    assert_false(request.attempt.force_resend);
 }
 
 static void of_equal_names_the_first_counts(void **state)
@@ -186,7 +186,7 @@ static void names_that_no_row_can_have_are_not_looked_up(void **state)
     add_report("");
     assert_int_equal(step_report(&request), NEXT_STEP);
     assert_int_equal(db_fake_calls("results_by_name"), 0);
-    assert_int_equal(request.visit.answer.acks.count, 1);
+    assert_int_equal(request.attempt.answer.acks.count, 1);
 }
 
 static void hosts_of_the_same_user_may_report_for_one_another(void **state)
@@ -210,7 +210,7 @@ static void a_success_reported_again_asks_for_lost_jobs(void **state)
     add_row("a", RESULT_OVER, OUTCOME_SUCCESS);
     add_report("a");
     report_acknowledging("a");
-    assert_true(request.visit.force_resend);
+    assert_true(request.attempt.force_resend);
     assert_int_equal(db_fake_calls("reports_save"), 0);
 }
 
@@ -238,7 +238,7 @@ static void whatever_call_fails_nothing_is_acknowledged(void **state)
         }
         assert_int_equal(next, NEXT_FAILED);
         assert_string_equal(acks(), "");
-        assert_int_equal(request.visit.booked, 0);
+        assert_int_equal(request.attempt.booked, 0);
         assert_int_not_equal(request.failure.status, STATUS_OK);
     }
 }
@@ -284,9 +284,9 @@ static void what_another_server_booked_meanwhile_is_acknowledged(void **state)
     add_row("a", RESULT_IN_PROGRESS, OUTCOME_INIT);
     add_report("a");
     report_acknowledging("a");
-    assert_int_equal(request.visit.booked, 0);
-    assert_true(request.visit.force_resend);
-    assert_int_equal(request.visit.version_change_count, 0);
+    assert_int_equal(request.attempt.booked, 0);
+    assert_true(request.attempt.force_resend);
+    assert_int_equal(request.attempt.version_change_count, 0);
 }
 
 static void what_could_still_be_booked_is_not_acknowledged(void **state)
@@ -303,7 +303,7 @@ static void what_could_still_be_booked_is_not_acknowledged(void **state)
 /* A later step will read what is in progress. */
 static void plan_to_read(void)
 {
-    request.visit.plan.reads_in_progress = true;
+    request.attempt.plan.reads_in_progress = true;
 }
 
 static void reports_are_found_in_what_is_in_progress(void **state)
@@ -324,9 +324,9 @@ static void reports_are_found_in_what_is_in_progress(void **state)
     assert_int_equal(db_fake.report_count, 2);
     assert_i64(db_fake.reports[1].id, 101);
     assert_i64(db_fake.reports[1].exit_status, 1);
-    assert_true(request.visit.in_progress_is_read); /* for the steps behind: what is left */
-    assert_int_equal(request.visit.in_progress_count, 1);
-    assert_i64(request.visit.in_progress[0].id, 102);
+    assert_true(request.attempt.in_progress_is_read); /* for the steps behind: what is left */
+    assert_int_equal(request.attempt.in_progress_count, 1);
+    assert_i64(request.attempt.in_progress[0].id, 102);
 }
 
 static void only_names_that_are_not_in_progress_are_looked_up(void **state)
@@ -342,18 +342,18 @@ static void only_names_that_are_not_in_progress_are_looked_up(void **state)
     add_report("others");
     add_report("unknown");
     report_acknowledging("a late others unknown");
-    assert_int_equal(request.visit.booked, 3);
+    assert_int_equal(request.attempt.booked, 3);
     assert_int_equal(db_fake_calls("results_in_progress"), 1);
     assert_int_equal(db_fake_calls("results_by_name"), 1);
-    assert_int_equal(request.visit.in_progress_count, 1);
-    assert_i64(request.visit.in_progress[0].id, 104);
+    assert_int_equal(request.attempt.in_progress_count, 1);
+    assert_i64(request.attempt.in_progress[0].id, 104);
 }
 
 static void a_new_host_has_nothing_in_progress(void **state)
 {
     (void)state;
     plan_to_read();
-    request.visit.host_is_new = true;
+    request.attempt.host_is_new = true;
     add_row("a", RESULT_OVER, OUTCOME_SUCCESS);
     add_report("a");
     assert_int_equal(step_report(&request), NEXT_STEP);
@@ -369,10 +369,10 @@ static void what_another_booked_meanwhile_is_read_anew(void **state)
     add_row("a", RESULT_IN_PROGRESS, OUTCOME_INIT);
     add_report("a");
     report_acknowledging("a");
-    assert_int_equal(request.visit.booked, 0);
-    assert_true(request.visit.force_resend);
+    assert_int_equal(request.attempt.booked, 0);
+    assert_true(request.attempt.force_resend);
     assert_int_equal(db_fake_calls("results_by_name"), 1); /* by name, as it is now */
-    assert_false(request.visit.in_progress_is_read);
+    assert_false(request.attempt.in_progress_is_read);
 }
 
 static void a_failed_list_acknowledges_nothing(void **state)
@@ -389,20 +389,20 @@ static void a_failed_list_acknowledges_nothing(void **state)
 static void lost_jobs_are_given_up_after_the_reports(void **state)
 {
     (void)state;
-    request.visit.detaches = true;
+    request.attempt.detaches = true;
     add_row("a", RESULT_IN_PROGRESS, OUTCOME_INIT);
     add_report("a");
     assert_int_equal(step_report(&request), NEXT_STEP);
     assert_int_equal(db_fake_calls("host_detach_results"), 1);
     assert_string_equal(db_fake_record("reports_save host_detach_results"),
                         "reports_save host_detach_results(3)");
-    assert_int_equal(request.visit.booked, 1);
+    assert_int_equal(request.attempt.booked, 1);
 }
 
 static void lost_jobs_are_given_up_without_reports_too(void **state)
 {
     (void)state;
-    request.visit.detaches = true;
+    request.attempt.detaches = true;
     assert_int_equal(step_report(&request), NEXT_STEP);
     assert_int_equal(db_fake_calls("host_detach_results"), 1);
     db_fake.calls_left = 0;
@@ -420,7 +420,7 @@ static void quotas_change_once_per_report(void **state)
     add_report("b")->exit_status = 1;
     add_report("c")->exit_status = 1;
     step_report(&request);
-    assert_int_equal(request.visit.version_change_count, 2);
+    assert_int_equal(request.attempt.version_change_count, 2);
     assert_i64(changes[0].app_version_id, 70);
     assert_true(changes[0].sets_max_jobs_per_day);
     assert_i64(changes[0].max_jobs_per_day, 38);
@@ -438,7 +438,7 @@ static void without_a_quota_only_the_row_of_valid_ones_breaks(void **state)
     add_report("a")->exit_status = 1;
     add_report("b")->exit_status = 1;
     step_report(&request);
-    assert_int_equal(request.visit.version_change_count, 1);
+    assert_int_equal(request.attempt.version_change_count, 1);
     assert_false(changes[0].sets_max_jobs_per_day);
     assert_true(changes[0].resets_consecutive_valid);
 }
@@ -494,8 +494,9 @@ static void reports_that_are_left_are_told(void **state)
     (void)state;
     request.message.results_left = 50000;
     assert_int_equal(step_report(&request), NEXT_STEP);
-    assert_int_equal(request.visit.answer.message_count, 1);
-    assert_true(text_contains(request.visit.answer.messages[0].text, TEXT("reports 50000 tasks")));
+    assert_int_equal(request.attempt.answer.message_count, 1);
+    assert_true(
+        text_contains(request.attempt.answer.messages[0].text, TEXT("reports 50000 tasks")));
 }
 
 int main(void)

@@ -94,9 +94,9 @@ enum next step_authenticate(struct request *request)
     world.tokens[world.token_count++] = request->token;
     if (world.token_is_kept)
         db_fake.token = request->token;
-    assert_int_equal(request->visit.answer.message_count, 1);
-    assert_int_equal(request->visit.jobs_sent, 0);
-    request->visit.host.id = 7;
+    assert_int_equal(request->attempt.answer.message_count, 1);
+    assert_int_equal(request->attempt.jobs_sent, 0);
+    request->attempt.host.id = 7;
     if (world.misses_host && request->catch_up == CATCH_UP_NOT) {
         request->catch_up = CATCH_UP_WANTED;
         return request_failed(request, STATUS_DB_RETRY, "host");
@@ -110,8 +110,8 @@ enum next step_report(struct request *request)
 
     db_fake_note("report");
     arena_alloc(request->arena, 1000);
-    text_items_add(request->arena, &request->visit.answer.acks, TEXT("job_1"));
-    request->visit.jobs_sent = 3;
+    text_items_add(request->arena, &request->attempt.answer.acks, TEXT("job_1"));
+    request->attempt.jobs_sent = 3;
     if (world.overflows)
         arena_alloc(request->arena, 1 << 30);
     if (world.refuses)
@@ -180,7 +180,7 @@ static int teardown(void **state)
 static const struct answer *run(void)
 {
     request_run(&fixture.request, &fixture.reply);
-    return &fixture.request.visit.answer;
+    return &fixture.request.attempt.answer;
 }
 
 #define WALK "authenticate report resend select messages record"
@@ -208,8 +208,8 @@ static void count_one(void **state, enum reason reason, void (*break_it)(void))
     (void)setup(state);
     break_it();
     run();
-    assert_int_equal(answer_first_reason(&fixture.request.visit.answer) != NULL, true);
-    assert_string_equal(answer_first_reason(&fixture.request.visit.answer), reason_word(reason));
+    assert_int_equal(answer_first_reason(&fixture.request.attempt.answer) != NULL, true);
+    assert_string_equal(answer_first_reason(&fixture.request.attempt.answer), reason_word(reason));
     for (int i = 0; i < REASON_COUNT; i++)
         assert_int_equal(reason_count((enum reason)i) - before[i], i == (int)reason);
 }
@@ -279,7 +279,7 @@ static void test_repeats_the_transaction_after_a_deadlock(void **state)
     assert_string_equal(db_fake_record(NULL), "parse screen authenticate report rollback wait " WALK
                                               " commit rollback wait " WALK " commit reply");
     assert_int_equal(fixture.request.attempts, 3);
-    assert_int_equal(fixture.request.visit.answer.acks.count, 1);
+    assert_int_equal(fixture.request.attempt.answer.acks.count, 1);
 }
 
 static void test_waits_for_other_nodes_once(void **state)
@@ -313,7 +313,7 @@ static void test_says_later_when_tries_are_used_up(void **state)
     assert_int_equal(fixture.request.attempts, 4);
     assert_int_equal(answer->kind, ANSWER_NUCLEUS);
     assert_int_equal(answer->acks.count, 0);
-    assert_int_equal(fixture.request.visit.jobs_sent, 0);
+    assert_int_equal(fixture.request.attempt.jobs_sent, 0);
     assert_true(answer->request_delay >= 60);
     assert_int_equal(counter_value(COUNTER_replies_later), before + 1);
 }
@@ -355,7 +355,7 @@ static void test_keeps_nothing_but_words_of_a_refusal(void **state)
     assert_int_equal(world.logs_kept, 0);
     assert_int_equal(answer->acks.count, 0);
     assert_int_equal(answer->message_count, 1);
-    assert_int_equal(fixture.request.visit.jobs_sent, 0);
+    assert_int_equal(fixture.request.attempt.jobs_sent, 0);
 }
 
 static void test_screen_ends_before_the_database(void **state)
@@ -449,7 +449,7 @@ static void test_repeats_an_unknown_commit_of_a_host_without_row(void **state)
     db_fake.host_token = STATUS_NOT_FOUND;
     run();
     assert_int_equal(fixture.request.attempts, 2);
-    assert_int_equal(fixture.request.visit.answer.kind, ANSWER_FULL);
+    assert_int_equal(fixture.request.attempt.answer.kind, ANSWER_FULL);
 }
 
 static void test_acknowledges_nothing_when_the_outcome_stays_unknown(void **state)
@@ -470,7 +470,7 @@ static void test_repeats_nothing_while_the_outcome_cannot_be_read(void **state)
     db_fake.host_token = STATUS_DB_RETRY; /* a lock that is held too long */
     assert_int_equal(run()->kind, ANSWER_NUCLEUS);
     assert_int_equal(fixture.request.attempts, 1);
-    assert_int_equal(fixture.request.visit.answer.acks.count, 0);
+    assert_int_equal(fixture.request.attempt.answer.acks.count, 0);
 }
 
 static void test_looks_again_when_the_look_up_is_lost_too(void **state)
@@ -483,7 +483,7 @@ static void test_looks_again_when_the_look_up_is_lost_too(void **state)
                         "parse screen " WALK " commit reopen host_token(7) rollback"
                         " reopen host_token(7) rollback reopen host_token(7) rollback"
                         " rollback reply");
-    assert_int_equal(fixture.request.visit.answer.kind, ANSWER_NUCLEUS);
+    assert_int_equal(fixture.request.attempt.answer.kind, ANSWER_NUCLEUS);
 }
 
 static void test_says_later_when_the_database_refuses(void **state)
@@ -563,8 +563,8 @@ static void test_answers_two_after_one_commit(void **state)
     assert_string_equal(db_fake_record(NULL),
                         "parse screen " WALK " part_end(7) parse screen part_begin " WALK
                         " part_end(7) commit reply reply");
-    assert_int_equal(fixture.request.visit.answer.acks.count, 1);
-    assert_int_equal(guest.visit.answer.acks.count, 1);
+    assert_int_equal(fixture.request.attempt.answer.acks.count, 1);
+    assert_int_equal(guest.attempt.answer.acks.count, 1);
     assert_int_equal(world.logs_kept, 2);
 }
 
@@ -576,10 +576,11 @@ static void test_tries_nobody_again_while_the_outcome_for_all_is_unknown(void **
     begin_together();
     assert_int_equal(together_add(&together, &guest), OUTCOME_JOINED);
     end_together();
-    assert_int_equal(fixture.request.visit.answer.kind, ANSWER_DOWN);
-    assert_int_equal(guest.visit.answer.kind, ANSWER_DOWN);
+    assert_int_equal(fixture.request.attempt.answer.kind, ANSWER_DOWN);
+    assert_int_equal(guest.attempt.answer.kind, ANSWER_DOWN);
     assert_int_equal(fixture.request.attempts + guest.attempts, 2);
-    assert_int_equal(fixture.request.visit.answer.acks.count + guest.visit.answer.acks.count, 0);
+    assert_int_equal(fixture.request.attempt.answer.acks.count + guest.attempt.answer.acks.count,
+                     0);
     assert_int_equal(world.logs_kept, 0);
 }
 
@@ -654,7 +655,7 @@ static void test_takes_as_many_reports_as_half_of_the_budget_pays_for(void **sta
         (void)run();
         assert_int_equal(message->result_count, taken);
         assert_int_equal(message->results_left, reports - taken);
-        assert_int_equal(fixture.request.visit.budget.spent, taken * 2500);
+        assert_int_equal(fixture.request.attempt.budget.spent, taken * 2500);
         memset(&fixture.request.budget, 0, sizeof(fixture.request.budget));
         fixture.request.attempts = 0;
     }
@@ -687,15 +688,15 @@ static void test_has_one_change_record_per_version(void **state)
 {
     (void)state;
     run();
-    fixture.request.visit.is_new_day = true;
+    fixture.request.attempt.is_new_day = true;
     for (int64_t id = 1; id <= 100; id++)
         request_version_change(&fixture.request, id)->jobs_sent = id;
     for (int64_t id = 1; id <= 100; id++) {
         assert_i64(request_version_change(&fixture.request, id)->jobs_sent, id);
-        assert_i64(fixture.request.visit.version_changes[id - 1].app_version_id, id);
-        assert_true(fixture.request.visit.version_changes[id - 1].reset_today);
+        assert_i64(fixture.request.attempt.version_changes[id - 1].app_version_id, id);
+        assert_true(fixture.request.attempt.version_changes[id - 1].reset_today);
     }
-    assert_int_equal(fixture.request.visit.version_change_count, 100);
+    assert_int_equal(fixture.request.attempt.version_change_count, 100);
 }
 
 static void test_finds_the_row_of_a_version(void **state)
@@ -703,8 +704,8 @@ static void test_finds_the_row_of_a_version(void **state)
     (void)state;
     struct host_app_version_row rows[] = {{.app_version_id = 4}, {.app_version_id = 9}};
 
-    fixture.request.visit.versions = rows;
-    fixture.request.visit.version_count = 2;
+    fixture.request.attempt.versions = rows;
+    fixture.request.attempt.version_count = 2;
     assert_ptr_equal(request_version(&fixture.request, 9), &rows[1]);
     assert_null(request_version(&fixture.request, 5));
 }

@@ -92,8 +92,8 @@ static enum status follow(struct bench *bench, int later, bool changes)
         double begun;
 
         arena_reset(bench->arena);
-        request.visit.host.id = 1 + (int64_t)i * 7919 % bench->hosts;
-        request.visit.answer.kind = ANSWER_FULL;
+        request.attempt.host.id = 1 + (int64_t)i * 7919 % bench->hosts;
+        request.attempt.answer.kind = ANSWER_FULL;
         request.message.files = ARENA_ARRAY(bench->arena, FILES, struct host_file);
         request.message.file_count = FILES;
         if (request.files == NULL || request.message.files == NULL) {
@@ -102,7 +102,7 @@ static enum status follow(struct bench *bench, int later, bool changes)
         }
         for (int j = 0; j < FILES; j++)
             request.message.files[j] = (struct host_file){
-                .name = file_name(bench, request.visit.host.id, changes && j == 1 ? 1001 : j),
+                .name = file_name(bench, request.attempt.host.id, changes && j == 1 ? 1001 : j),
                 .nbytes = 1e6 * j,
                 .status = 1};
         begun = clock_seconds();

@@ -67,7 +67,7 @@ static enum status ask(struct question *question)
 /* Here people read them, and no Manager. */
 static void unmark_messages(struct question *question)
 {
-    struct answer *answer = &question->request.visit.answer;
+    struct answer *answer = &question->request.attempt.answer;
 
     for (size_t i = 0; i < answer->message_count; i++)
         answer->messages[i].text = marked_plain(question->session->arena, answer->messages[i].text);

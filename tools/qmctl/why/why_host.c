@@ -130,7 +130,7 @@ static enum status read_idle(struct question *question)
     view->is_backup = false;
     for (size_t i = 0; i < view->options.count; i++)
         view->options.items[i].daily_limit = LIMIT_NONE;
-    request->visit.plan.queue_needs_rows = false;
+    request->attempt.plan.queue_needs_rows = false;
     return STATUS_OK;
 }
 
@@ -149,7 +149,7 @@ enum status why_host(struct question *question, const struct host_row *host,
         return status;
     sign_request(question, host, user);
     status = run_step(question, step_screen, &is_answered);
-    request->visit.answer = request->early;
+    request->attempt.answer = request->early;
     if (status == STATUS_OK && !is_answered)
         status = run_step(question, step_authenticate, &is_answered);
     if (status != STATUS_OK)

@@ -151,7 +151,7 @@ static void add_refusal(const struct jobs_question *question, struct job_chance 
  * a moment, is no matter of the host. False: nothing does. */
 static bool host_is_refused(const struct question *host, struct refusal *ret_refusal)
 {
-    const struct answer *answer = &host->request.visit.answer;
+    const struct answer *answer = &host->request.attempt.answer;
 
     for (size_t i = 0; i < answer->reason_count; i++) {
         enum reason reason = answer->reasons[i];
@@ -178,7 +178,7 @@ static bool host_can_have(struct question *host, const struct job_class *class,
 
         if (!amounts_wants(asked, resource))
             continue;
-        host->request.visit.budget = (struct budget){0}; /* each class is a request of its own */
+        host->request.attempt.budget = (struct budget){0}; /* each class is a request of its own */
         why_judge_class(host, class, resource, &verdict);
         if (verdict.may_be_sent)
             return true;
@@ -238,7 +238,7 @@ static enum status ask_host(struct jobs_question *question, struct session *gues
             "the host's user");
     if (status == STATUS_OK)
         status = why_host(&question->host, &host, &user);
-    if (status == STATUS_OK && question->host.request.visit.answer.kind == ANSWER_FULL)
+    if (status == STATUS_OK && question->host.request.attempt.answer.kind == ANSWER_FULL)
         judge_all(question);
     return is_left_out(status) ? STATUS_OK : status;
 }

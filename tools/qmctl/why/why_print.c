@@ -20,8 +20,8 @@ static bool host_is_refused(const struct question *question)
 {
     const struct request *request = &question->request;
 
-    return request->work_forbidden || request->visit.work_refused ||
-           request->message.dont_send_work || request->visit.answer.kind != ANSWER_FULL;
+    return request->work_forbidden || request->attempt.work_refused ||
+           request->message.dont_send_work || request->attempt.answer.kind != ANSWER_FULL;
 }
 
 static struct text version_words(struct arena *arena, const struct version_option *option)
@@ -78,7 +78,7 @@ static void print_assigned(const struct question *question)
 
 static void print_head(const struct question *question)
 {
-    const struct answer *answer = &question->request.visit.answer;
+    const struct answer *answer = &question->request.attempt.answer;
 
     for (size_t i = 0; i < question->assumptions.count; i++)
         shown_line(stdout, "assumed: " TEXT_FORMAT, TEXT_ARG(question->assumptions.lines[i]));
@@ -106,7 +106,7 @@ static void add_row_for_all(struct output_table *table, struct text reason, stru
 /* What stands against every job, whatever it is. */
 static void add_refused_host(const struct question *question, struct output_table *table)
 {
-    const struct answer *answer = &question->request.visit.answer;
+    const struct answer *answer = &question->request.attempt.answer;
 
     if (question->request.message.dont_send_work)
         add_row_for_all(table, TEXT("dont_send_work"), TEXT("The client asked for no work"));

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A visitor begins with the message of a modest present-day host; the walk is repeated on deadlock,
  * as the server would. */
-#include "tests/support/visit.h"
+#include "tests/support/visitor.h"
 
 #include "config/config.h"
 #include "server/base/arena.h"
@@ -51,7 +51,7 @@ struct visitor *visitor_create(struct test_database *database)
     assert_status(STATUS_OK, catalog_load(visitor->request.db, &catalog));
     db_rollback(visitor->request.db);
     visitor->request.catalog = visitor->catalog = catalog;
-    visitor->request.now = VISIT_NOW;
+    visitor->request.now = VISITOR_NOW;
     visitor->request.seed = 1;
     visitor->request.transport.remote_addr = TEXT("192.0.2.1");
     message_of_a_host(&visitor->request.message);
@@ -73,7 +73,7 @@ static enum next walk_once(struct request *request)
                                                                    step_messages, step_record};
     enum status status;
 
-    memset(&request->visit, 0, sizeof(request->visit));
+    memset(&request->attempt, 0, sizeof(request->attempt));
     memset(&request->failure, 0, sizeof(request->failure));
     request->token++;
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
@@ -83,8 +83,8 @@ static enum next walk_once(struct request *request)
             return next;
     }
     status = db_host_commit(
-        request->db, request->visit.host.id, request->token, (int64_t)request->now,
-        request->visit.contact_waits ? &request->visit.host : NULL, request->visit.has_guard);
+        request->db, request->attempt.host.id, request->token, (int64_t)request->now,
+        request->attempt.contact_waits ? &request->attempt.host : NULL, request->attempt.has_guard);
     return status == STATUS_OK ? NEXT_STEP : request_failed(request, status, "commit");
 }
 
@@ -105,7 +105,7 @@ const char *visitor_acks(struct visitor *visitor)
 {
     struct buffer names = buffer_in(visitor->arena);
 
-    for (const struct text_item *item = visitor->request.visit.answer.acks.first; item != NULL;
+    for (const struct text_item *item = visitor->request.attempt.answer.acks.first; item != NULL;
          item = item->next) {
         if (names.length > 0)
             buffer_add_char(&names, ' ');

@@ -2,14 +2,14 @@
 /* The steps that authenticate, report and record, walked on a real database without the rest of the
  * server: no parser, no selection, no reply. Each visitor has a connection of its own, so that two
  * of them may come at the same moment. */
-#ifndef TESTS_SUPPORT_VISIT_H
-#define TESTS_SUPPORT_VISIT_H
+#ifndef TESTS_SUPPORT_VISITOR_H
+#define TESTS_SUPPORT_VISITOR_H
 
 #include "server/rpc/request.h"
 
 struct test_database;
 
-enum { VISIT_NOW = 1795000000 };
+enum { VISITOR_NOW = 1795000000 };
 
 struct visitor {
     struct request request; /* message, config and now are filled in; change them as you like */
