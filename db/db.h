@@ -176,8 +176,8 @@ enum status db_end(struct db *db);
 MUST_CHECK enum status db_savepoint(struct db *db);
 MUST_CHECK enum status db_rollback_to_savepoint(struct db *db);
 
-/* One transaction of several parts, which one COMMIT ends (server/request/together.c). A part may
- * have its own savepoint, as above. */
+/* One transaction of several parts, which one COMMIT ends (server/request/request_group.c). A part
+ * may have its own savepoint, as above. */
 
 /* Whether the connection can: not on a cluster, and not where each answer has to be waited for. */
 bool db_can_share(const struct db *db);

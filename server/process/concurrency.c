@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/process/concurrency.h"
 
-#include "server/process/guest_time.h"
+#include "server/process/group_time.h"
 
 #include "server/base/banned.h"
 
@@ -16,8 +16,8 @@ struct concurrency concurrency_of(size_t workers, size_t processors)
         .workers = workers, .processors = processors, .limit = workers, .servers = 1};
 }
 
-_Static_assert(CONCURRENCY_STUCK_NS > GUEST_TIME_LONGEST_NS,
-               "a worker counts until its transaction takes no more guests");
+_Static_assert(CONCURRENCY_STUCK_NS > GROUP_TIME_LONGEST_NS,
+               "a worker counts until its transaction takes no more members");
 
 static size_t least(const struct concurrency *concurrency)
 {

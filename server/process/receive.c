@@ -793,7 +793,7 @@ void receiver_join(struct receiver *receiver)
 
 /* --- for others ------------------------------------------------------------------------------- */
 
-enum manner { AS_GUEST, ALONE, SHARING };
+enum manner { JOINING, ALONE, SHARING };
 
 static struct received *take_next(struct receiver *receiver, struct receiver_worker *worker,
                                   enum manner manner, size_t *ret_waiting)
@@ -801,7 +801,7 @@ static struct received *take_next(struct receiver *receiver, struct receiver_wor
     struct received *received = NULL;
 
     pthread_mutex_lock(&receiver->lock);
-    if (manner != AS_GUEST)
+    if (manner != JOINING)
         received = wait_for_entry(receiver, worker, manner == SHARING);
     else if (!atomic_load(&receiver->is_cut))
         received = take_entry(receiver, worker);
@@ -852,7 +852,7 @@ struct received *receiver_take(struct receiver *receiver, struct receiver_worker
 
 struct received *receiver_take_waiting(struct receiver *receiver, struct receiver_worker *worker)
 {
-    return take(receiver, worker, AS_GUEST);
+    return take(receiver, worker, JOINING);
 }
 
 bool receiver_has_waiting(struct receiver *receiver)

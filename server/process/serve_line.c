@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How a worker serves what waits in the line: one request after the other, and where more wait,
- * several in one transaction (server/request/together.h).
+ * several in one transaction (server/request/request_group.h).
  *
  * Where others wait when a request was taken, some of them are taken with it. They are read, what
  * they ask of the database first is asked for all of them, and they are run one after the other.
- * Each keeps its exchange open, and those that wait by then are taken in likewise, as guests, until
+ * Each keeps its exchange open, and those that wait by then join them likewise, until
  * nobody waits who may be one, or the first has waited long enough. Then all are committed and
- * answered. Whatever cannot be a guest, such as a large request or one under another configuration,
+ * answered. Whatever cannot join, such as a large request or one under another configuration,
  * is served behind that. */
 #include "server/process/worker.h"
 
@@ -16,7 +16,7 @@
 #include "server/base/clock.h"
 #include "server/process/exchange.h"
 #include "server/process/fcgi.h"
-#include "server/process/guest_time.h"
+#include "server/process/group_time.h"
 #include "server/process/health.h"
 #include "server/process/load_meter.h"
 #include "server/process/metrics.h"
@@ -110,7 +110,7 @@ static bool others_wait(void *context)
 {
     struct worker *worker = context;
 
-    return guest_time_is_left(&worker->guest_time, clock_ns()) &&
+    return group_time_is_left(&worker->group_time, clock_ns()) &&
            (worker->begun_count > 0 || receiver_has_waiting(worker->receiver));
 }
 
@@ -119,7 +119,7 @@ static bool others_wait(void *context)
 static enum outcome end_member(struct worker *worker, size_t index, enum outcome all)
 {
     struct exchange *exchange = worker->members[index];
-    enum outcome outcome = together_outcome(&worker->together, index, all);
+    enum outcome outcome = request_group_outcome(&worker->group, index, all);
 
     worker_end_request(worker, exchange, outcome);
     if (exchange->reply.length <= SHORT_REPLY)
@@ -131,33 +131,33 @@ static enum outcome end_member(struct worker *worker, size_t index, enum outcome
 
 /* Commits those that wait for it, and answers them. The COMMIT is the first one's work. Nobody's
  * reply waits for a disk that another's record is written to. */
-static void finish_together(struct worker *worker)
+static void finish_group(struct worker *worker)
 {
-    struct together *together = &worker->together;
+    struct request_group *group = &worker->group;
     struct exchange **members = worker->members;
-    bool is_long[TOGETHER_MOST] = {false};
+    bool is_long[REQUEST_GROUP_MOST] = {false};
     enum outcome all;
 
     exchange_resume(members[0]);
-    all = together_commit(together);
+    all = request_group_commit(group);
     if (all != OUTCOME_COMMITTED)
         worker->alone_left = ALONE_AFTER_TROUBLE;
-    for (size_t i = 0; i < together->count; i++) {
+    for (size_t i = 0; i < group->count; i++) {
         if (i > 0)
             exchange_resume(members[i]);
         if (end_member(worker, i, all) == OUTCOME_DOWN) /* nobody else need find out */
             all = OUTCOME_DOWN;
         is_long[i] = members[i]->reply.length > SHORT_REPLY; /* 0: it was sent */
     }
-    for (size_t i = 0; i < together->count; i++)
+    for (size_t i = 0; i < group->count; i++)
         if (is_long[i]) {
             exchange_resume(members[i]);
             send_reply(worker, members[i]);
         }
-    for (size_t i = 0; i < together->count; i++)
+    for (size_t i = 0; i < group->count; i++)
         recording_keep(server_recording(worker->server), &members[i]->record);
-    together_end(together);
-    worker->guest_time.begun_ns = clock_ns(); /* where others were begun */
+    request_group_end(group);
+    worker->group_time.begun_ns = clock_ns(); /* where others were begun */
 }
 
 /* The same, if any wait for it, before something is done for a request that was taken. Its account
@@ -166,11 +166,11 @@ static void finish_others(struct worker *worker, struct received *taken)
 {
     uint64_t begun_ns, begun_cpu_ns;
 
-    if (worker->together.count == 0)
+    if (worker->group.count == 0)
         return;
     begun_ns = clock_ns();
     begun_cpu_ns = clock_thread_ns();
-    finish_together(worker);
+    finish_group(worker);
     taken->others_ns += clock_ns() - begun_ns;
     taken->others_cpu_ns += clock_thread_ns() - begun_cpu_ns;
 }
@@ -183,7 +183,7 @@ static bool shares(struct worker *worker, const struct exchange *exchange)
 {
     if (exchange->snapshot.config->requests_per_commit <= 1)
         return false;
-    if (worker->together.count > 0 || worker->alone_left == 0)
+    if (worker->group.count > 0 || worker->alone_left == 0)
         return true;
     worker->alone_left--;
     return false;
@@ -196,7 +196,7 @@ static enum outcome run_request(struct worker *worker, struct exchange *exchange
 
     if (!shares(worker, exchange))
         return request_transact(request, NULL);
-    outcome = together_add(&worker->together, request);
+    outcome = request_group_add(&worker->group, request);
     if (request->attempts > 1 || outcome == OUTCOME_AGAIN)
         worker->alone_left = ALONE_AFTER_TROUBLE;
     if (outcome != OUTCOME_AGAIN)
@@ -211,9 +211,9 @@ static void run(struct worker *worker, struct exchange *exchange)
     uint64_t begun_ns = clock_ns();
     enum outcome outcome = run_request(worker, exchange);
 
-    guest_time_note_run(&worker->guest_time, clock_ns() - begun_ns);
+    group_time_note_run(&worker->group_time, clock_ns() - begun_ns);
     if (outcome == OUTCOME_JOINED) {
-        worker->members[worker->together.count - 1] = exchange;
+        worker->members[worker->group.count - 1] = exchange;
         exchange_leave(exchange);
     } else {
         answer(worker, exchange, outcome);
@@ -223,12 +223,12 @@ static void run(struct worker *worker, struct exchange *exchange)
 /* What they ask of the database first is the work of the first of them. */
 static void read_for_all(struct worker *worker)
 {
-    struct request *requests[TOGETHER_MOST];
+    struct request *requests[REQUEST_GROUP_MOST];
 
     for (size_t i = 0; i < worker->begun_count; i++)
         requests[i] = &worker->begun[i]->request;
     exchange_resume(worker->begun[0]);
-    together_read(&worker->together, requests, worker->begun_count);
+    request_group_read(&worker->group, requests, worker->begun_count);
     exchange_leave(worker->begun[0]);
 }
 
@@ -236,7 +236,7 @@ static void read_for_all(struct worker *worker)
  * another one. */
 static void run_begun(struct worker *worker)
 {
-    struct exchange *begun[TOGETHER_MOST];
+    struct exchange *begun[REQUEST_GROUP_MOST];
     size_t count = worker->begun_count;
 
     if (count > 1)
@@ -245,7 +245,7 @@ static void run_begun(struct worker *worker)
     for (size_t i = 0; i < count; i++) {
         worker->begun_count = count - 1 - i;
         exchange_resume(begun[i]);
-        if (worker->together.is_lost || !guest_time_is_left(&worker->guest_time, clock_ns()))
+        if (worker->group.is_lost || !group_time_is_left(&worker->group_time, clock_ns()))
             finish_others(worker, begun[i]->received);
         run(worker, begun[i]);
     }
@@ -257,8 +257,8 @@ static void settle_others(struct worker *worker, struct received *taken)
     uint64_t begun_ns = clock_ns(), begun_cpu_ns = clock_thread_ns();
 
     run_begun(worker);
-    if (worker->together.count > 0)
-        finish_together(worker);
+    if (worker->group.count > 0)
+        finish_group(worker);
     taken->others_ns += clock_ns() - begun_ns;
     taken->others_cpu_ns += clock_thread_ns() - begun_cpu_ns;
 }
@@ -358,8 +358,8 @@ static void begin_request(struct worker *worker, struct exchange *exchange)
         answer(worker, exchange, OUTCOME_NONE);
         return;
     }
-    if (worker->together.count + worker->begun_count == 0)
-        worker->guest_time.begun_ns = clock_ns();
+    if (worker->group.count + worker->begun_count == 0)
+        worker->group_time.begun_ns = clock_ns();
     worker->begun[worker->begun_count++] = exchange;
     exchange_leave(exchange);
 }
@@ -393,17 +393,17 @@ static bool shares_commits(const struct worker *worker)
 /* Whether another request may be taken in. */
 static bool has_room(const struct worker *worker)
 {
-    const struct together *together = &worker->together;
-    size_t count = together->count + worker->begun_count;
+    const struct request_group *group = &worker->group;
+    size_t count = group->count + worker->begun_count;
 
-    return count > 0 && !together->is_lost && shares_commits(worker) &&
-           (together->count > 0 || worker->alone_left == 0) &&
+    return count > 0 && !group->is_lost && shares_commits(worker) &&
+           (group->count > 0 || worker->alone_left == 0) &&
            count < (size_t)worker->db_config->requests_per_commit &&
-           guest_time_has_room(&worker->guest_time, worker->begun_count, clock_ns());
+           group_time_has_room(&worker->group_time, worker->begun_count, clock_ns());
 }
 
-/* False: nobody waits who may be a guest. */
-static bool take_guests(struct worker *worker)
+/* False: nobody waits who may join. */
+static bool take_members(struct worker *worker)
 {
     struct received *received = NULL;
 
@@ -418,18 +418,18 @@ void worker_serve(struct worker *worker)
     struct received *received;
     bool others_came;
 
-    worker->together = (struct together){
+    worker->group = (struct request_group){
         .others_wait = others_wait, .context = worker, .arena = arena_create(FACTS_BYTES_MAX)};
     while ((received = receiver_take(worker->receiver, &worker->taking, shares_commits(worker))) !=
            NULL) {
         serve_received(worker, received);
         do {
-            others_came = take_guests(worker);
+            others_came = take_members(worker);
             run_begun(worker);
-        } while (others_came && worker->together.count > 0);
-        if (worker->together.count > 0)
-            finish_together(worker);
+        } while (others_came && worker->group.count > 0);
+        if (worker->group.count > 0)
+            finish_group(worker);
         worker_tend_database(worker); /* who was refused has heard so by now */
     }
-    arena_destroy(worker->together.arena);
+    arena_destroy(worker->group.arena);
 }

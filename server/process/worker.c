@@ -45,7 +45,7 @@ enum status worker_init(struct worker *worker, struct server *server, struct rec
 
     *worker = (struct worker){.server = server,
                               .receiver = receiver,
-                              .exchange_count = receiver != NULL ? TOGETHER_MOST : 1,
+                              .exchange_count = receiver != NULL ? REQUEST_GROUP_MOST : 1,
                               .files = files_create(server_files(server))};
     for (size_t i = 0; i < worker->exchange_count; i++)
         if (exchange_init(&worker->exchanges[i], receiver != NULL) != STATUS_OK)

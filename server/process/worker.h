@@ -9,9 +9,9 @@
 #include "server/base/text.h"
 #include "server/join/join_page.h"
 #include "server/process/exchange.h"
-#include "server/process/guest_time.h"
+#include "server/process/group_time.h"
 #include "server/process/receive.h"
-#include "server/request/together.h"
+#include "server/request/request_group.h"
 #include "server/rpc/request.h"
 
 #include <stdbool.h>
@@ -40,14 +40,14 @@ struct worker {
     struct files *files; /* the link to the file database */
 
     /* CGI has one. */
-    struct exchange exchanges[TOGETHER_MOST];
+    struct exchange exchanges[REQUEST_GROUP_MOST];
     size_t exchange_count;
-    /* Those that wait for the COMMIT of a transaction that they share, as in `together`; and those
+    /* Those that wait for the COMMIT of a transaction that they share, as in `group`; and those
      * that are read, and are run next. */
-    struct exchange *members[TOGETHER_MOST], *begun[TOGETHER_MOST];
+    struct exchange *members[REQUEST_GROUP_MOST], *begun[REQUEST_GROUP_MOST];
     size_t begun_count;
-    struct together together;
-    struct guest_time guest_time;
+    struct request_group group;
+    struct group_time group_time;
     size_t alone_left; /* requests that share nothing, after some that did were tried again */
 };
 

@@ -93,8 +93,8 @@ static enum next try_user(struct request *request, enum status status, bool *ret
 /* The others of a shared transaction keep theirs: the request is tried again alone. */
 static enum status give_locks_back(struct request *request)
 {
-    return request->is_guest || request->others_are_read ? STATUS_DB_RETRY
-                                                         : db_rollback(request->db);
+    return request->is_joining || request->others_are_read ? STATUS_DB_RETRY
+                                                           : db_rollback(request->db);
 }
 
 static enum next try_weak_key(struct request *request, bool *ret_found)

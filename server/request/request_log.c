@@ -57,8 +57,8 @@ void request_log(const struct request *request, size_t reply_bytes)
                  microseconds(request->commit_ns), microseconds(request->total_ns));
     buffer_print(&line, " statements=%" PRIu64 " trips=%" PRIu64 " attempts=%d", count->statements,
                  count->round_trips, request->attempts);
-    if (request->together > 1)
-        buffer_print(&line, " together=%zu", request->together);
+    if (request->group_size > 1)
+        buffer_print(&line, " together=%zu", request->group_size);
     buffer_print(&line, " in=%zu out=%zu client=%" PRId64, request->transport.body.length,
                  reply_bytes, request->client_version);
     if (request->failure.status != STATUS_OK)

@@ -10,7 +10,7 @@
  * next attempt changes the same row, and only one of the two can be kept.
  *
  * Where other requests wait, the transaction is not committed here, and goes on with theirs
- * (together.h). */
+ * (request_group.h). */
 #include "server/request/walk.h"
 
 #include "config/config.h"
@@ -20,7 +20,7 @@
 #include "server/base/random.h"
 #include "server/handout/source.h"
 #include "server/handout/stream_ledger.h"
-#include "server/request/together.h"
+#include "server/request/request_group.h"
 
 #include <string.h>
 
@@ -160,22 +160,22 @@ static enum outcome join(struct request *request)
 }
 
 /* A request that was tried before goes on alone: what was in the way may be the others. */
-static bool may_share(const struct request *request, const struct together *together)
+static bool may_share(const struct request *request, const struct request_group *group)
 {
-    return together != NULL && request->attempts == 1 && db_can_share(request->db);
+    return group != NULL && request->attempts == 1 && db_can_share(request->db);
 }
 
-/* Who may have guests waits for no locks, as they do not. */
+/* Whom others may join waits for no locks, as they do not. */
 static enum next begin_attempt(struct request *request, bool may_be_shared)
 {
     enum status status = db_wait_for_locks(request->db, !may_be_shared);
 
-    if (status == STATUS_OK && request->is_guest)
+    if (status == STATUS_OK && request->is_joining)
         status = db_part_begin(request->db);
     return status == STATUS_OK ? NEXT_STEP : request_failed(request, status, "beginning");
 }
 
-enum outcome request_attempt(struct request *request, struct together *together)
+enum outcome request_attempt(struct request *request, struct request_group *group)
 {
     bool may_be_shared;
 
@@ -188,7 +188,7 @@ enum outcome request_attempt(struct request *request, struct together *together)
     memset(&request->attempt, 0, sizeof(request->attempt));
     request->attempt.answer = request->early;
     request->attempt.budget = request->budget;
-    may_be_shared = request->is_guest || may_share(request, together);
+    may_be_shared = request->is_joining || may_share(request, group);
     if (begin_attempt(request, may_be_shared) != NEXT_STEP)
         return outcome_of(request->failure.status);
     for (int step = STEP_TRANSACTION; step < STEP_COUNT; step++) {
@@ -201,7 +201,7 @@ enum outcome request_attempt(struct request *request, struct together *together)
             return outcome_of(request->failure.status);
         }
     }
-    if (request->is_guest || (may_be_shared && together->others_wait(together->context)))
+    if (request->is_joining || (may_be_shared && group->others_wait(group->context)))
         return join(request);
     return commit(request);
 }
@@ -237,10 +237,10 @@ void request_committed(struct request *request)
     counter_add(COUNTER_requests_over_budget, budget_is_used_up(&request->attempt.budget));
 }
 
-enum outcome request_transact(struct request *request, struct together *together)
+enum outcome request_transact(struct request *request, struct request_group *group)
 {
     for (;;) {
-        enum outcome outcome = request_attempt(request, together);
+        enum outcome outcome = request_attempt(request, group);
 
         if (outcome == OUTCOME_JOINED)
             return outcome;

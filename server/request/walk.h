@@ -15,7 +15,7 @@
 #include "server/rpc/request.h"
 
 struct buffer;
-struct together;
+struct request_group;
 
 /* Walks the request, commits, and writes the whole scheduler_reply into `ret_reply` (never the
  * HTTP head). Always produces a reply. Afterwards attempt.answer and the bookkeeping tell what
@@ -31,7 +31,7 @@ void request_turn_away(struct request *request, bool is_too_large, struct buffer
 /* How a request, or an attempt at its transaction, ended. */
 enum outcome {
     OUTCOME_NONE,   /* it needed no transaction: the answer stands */
-    OUTCOME_JOINED, /* it has not: COMMIT is to follow (together.h) */
+    OUTCOME_JOINED, /* it has not: COMMIT is to follow (request_group.h) */
     OUTCOME_COMMITTED,
     OUTCOME_REPLY, /* a step gave the final answer; nothing is kept */
     OUTCOME_AGAIN,
@@ -60,10 +60,10 @@ enum next request_run_step(struct request *request, enum step step);
 /* --- transaction.c ---------------------------------------------------------------------------- */
 
 /* Tries the transaction until it has an end that the client can be told, or others wait who may
- * join in (`together`; NULL: nobody may): OUTCOME_JOINED. */
-enum outcome request_transact(struct request *request, struct together *together);
+ * join in (`group`; NULL: nobody may): OUTCOME_JOINED. */
+enum outcome request_transact(struct request *request, struct request_group *group);
 /* Tries it once. */
-enum outcome request_attempt(struct request *request, struct together *together);
+enum outcome request_attempt(struct request *request, struct request_group *group);
 /* Commits the transaction of these requests, whose parts have ended, and finds out what became of
  * it where COMMIT does not tell. */
 enum outcome request_commit_all(struct request *const *requests, size_t count);

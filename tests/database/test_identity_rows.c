@@ -418,7 +418,7 @@ static void *walk_in_a_thread(void *context)
     return visitor_walk(own) == NEXT_STEP ? own : NULL;
 }
 
-static void walk_together(struct visitor **visitors)
+static void walk_group(struct visitor **visitors)
 {
     pthread_t threads[THREADS];
 
@@ -447,7 +447,7 @@ static void the_same_first_contact_at_once_makes_one_host(void **state)
     }
     for (int round = 0; round < ROUNDS; round++) {
         test_sql(database, "TRUNCATE host");
-        walk_together(visitors);
+        walk_group(visitors);
         assert_i64(hosts(), 1);
         for (int i = 0; i < THREADS; i++)
             assert_i64(visitors[i]->request.attempt.answer.hostid,
@@ -474,7 +474,7 @@ static void clones_and_first_contacts_do_not_deadlock(void **state)
         add_host(3, 17, 5);
         for (int i = 0; i < THREADS; i++)
             visitors[i]->request.token = 0;
-        walk_together(visitors);
+        walk_group(visitors);
         assert_i64(hosts(), 1);
         for (int i = 0; i < THREADS; i++)
             assert_int_equal(visitors[i]->request.token, 1);

@@ -702,7 +702,7 @@ static void a_worker_that_does_not_get_on_does_not_count(void **state)
 }
 
 /* A worker that takes another request gets on. */
-static void a_guest_counts_as_well(void **state)
+static void a_member_counts_as_well(void **state)
 {
     struct busy_place busy;
     struct received *taken[2];
@@ -714,7 +714,7 @@ static void a_guest_counts_as_well(void **state)
     post(peers[0], "<scheduler_request><authenticator>one</authenticator>");
     taken[0] = receiver_take(busy.place->receiver, &busy.place->taking, true);
     usleep(CONCURRENCY_STUCK_NS / 2000);
-    post(peers[1], "<scheduler_request><authenticator>a guest</authenticator>");
+    post(peers[1], "<scheduler_request><authenticator>a second</authenticator>");
     wait_for_waiting(busy.place, 1);
     taken[1] = receiver_take_waiting(busy.place->receiver, &busy.place->taking);
     assert_non_null(taken[1]);
@@ -1265,7 +1265,7 @@ int main(void)
                                         stop),
         cmocka_unit_test_setup_teardown(a_worker_that_does_not_get_on_does_not_count, open_only,
                                         stop),
-        cmocka_unit_test_setup_teardown(a_guest_counts_as_well, open_only, stop),
+        cmocka_unit_test_setup_teardown(a_member_counts_as_well, open_only, stop),
         cmocka_unit_test_setup_teardown(who_shares_no_commit_does_not_stand_by, open_only, stop),
         cmocka_unit_test_setup_teardown(whoever_takes_one_leaves_a_watch_behind, open_only, stop),
         cmocka_unit_test_setup_teardown(a_stop_ends_who_stands_by, open_only, stop),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which results of a workunit are looked at together. */
+/* Which results of a workunit are looked at group. */
 #include "server/policy/result/verdict.h"
 
 #include "db/states.h"
@@ -72,7 +72,7 @@ static void only_successes_without_a_verdict_count(void **state)
     assert_int_equal(quorum.count, 0);
 }
 
-/* Also beyond those that are looked at together. */
+/* Also beyond those that are looked at group. */
 static void a_result_that_came_meanwhile_is_seen(void **state)
 {
     struct validation_rows before = many(0), after = before;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The driver of an emulated crowd, against a network that these tests play: it stands in for
  * http_lines.c at link time. It answers each request with jobs, in an order drawn by chance, and
- * looks at what is under way together. */
+ * looks at what is under way group. */
 #include "server/base/buffer.h"
 #include "server/base/random.h"
 #include "server/base/xml.h"

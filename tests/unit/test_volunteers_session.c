@@ -50,7 +50,7 @@ static void back_off_doubles_within_bounds_and_is_spread(void **state)
             most = fmax(most, delay);
         }
     }
-    /* 90 hosts that failed as often do not come back together. */
+    /* 90 hosts that failed as often do not come back group. */
     assert_true(most - least > 0.4 * SESSION_BACKOFF_MAX);
 }
 

@@ -3,7 +3,7 @@
  * defines: each case writes down what goes wrong, and looks at what was done in which order. */
 #include "server/request/availability_log.h"
 #include "server/request/reason_counts.h"
-#include "server/request/together.h"
+#include "server/request/request_group.h"
 #include "server/request/walk.h"
 #include "server/rpc/request.h"
 
@@ -520,11 +520,10 @@ static void test_is_down_when_stop_sched_is_there(void **state)
     assert_false(fixture.request.database_was_away);
 }
 
-/* --- two requests in one transaction: the second is the guest of the first ---------------------
- */
+/* --- two requests in one transaction: the second joins the first ------------------------------ */
 
-static struct request guest;
-static struct together together;
+static struct request second;
+static struct request_group group;
 
 static bool others_wait(void *context)
 {
@@ -532,39 +531,39 @@ static bool others_wait(void *context)
     return true;
 }
 
-static void begin_together(void)
+static void begin_group(void)
 {
     db_fake.can_share = true;
-    together = (struct together){.others_wait = others_wait};
-    guest = fixture.request;
-    guest.arena = arena_create(1 << 20);
-    guest.seed = 43;
+    group = (struct request_group){.others_wait = others_wait};
+    second = fixture.request;
+    second.arena = arena_create(1 << 20);
+    second.seed = 43;
     assert_true(request_begin(&fixture.request));
-    assert_int_equal(together_add(&together, &fixture.request), OUTCOME_JOINED);
-    assert_true(request_begin(&guest));
+    assert_int_equal(request_group_add(&group, &fixture.request), OUTCOME_JOINED);
+    assert_true(request_begin(&second));
 }
 
-static void end_together(void)
+static void end_group(void)
 {
-    enum outcome all = together_commit(&together);
+    enum outcome all = request_group_commit(&group);
 
-    assert_int_equal(together.count, 2);
+    assert_int_equal(group.count, 2);
     for (size_t i = 0; i < 2; i++)
-        request_end(together.members[i], together_outcome(&together, i, all), &fixture.reply);
-    arena_destroy(guest.arena);
+        request_end(group.members[i], request_group_outcome(&group, i, all), &fixture.reply);
+    arena_destroy(second.arena);
 }
 
 static void test_answers_two_after_one_commit(void **state)
 {
     (void)state;
-    begin_together();
-    assert_int_equal(together_add(&together, &guest), OUTCOME_JOINED);
-    end_together();
+    begin_group();
+    assert_int_equal(request_group_add(&group, &second), OUTCOME_JOINED);
+    end_group();
     assert_string_equal(db_fake_record(NULL),
                         "parse screen " WALK " part_end(7) parse screen part_begin " WALK
                         " part_end(7) commit reply reply");
     assert_int_equal(fixture.request.attempt.answer.acks.count, 1);
-    assert_int_equal(guest.attempt.answer.acks.count, 1);
+    assert_int_equal(second.attempt.answer.acks.count, 1);
     assert_int_equal(world.logs_kept, 2);
 }
 
@@ -573,13 +572,13 @@ static void test_tries_nobody_again_while_the_outcome_for_all_is_unknown(void **
     (void)state;
     db_fake.commits[0] = STATUS_DB_UNKNOWN;
     db_fake.reopen = STATUS_DB_GONE;
-    begin_together();
-    assert_int_equal(together_add(&together, &guest), OUTCOME_JOINED);
-    end_together();
+    begin_group();
+    assert_int_equal(request_group_add(&group, &second), OUTCOME_JOINED);
+    end_group();
     assert_int_equal(fixture.request.attempt.answer.kind, ANSWER_DOWN);
-    assert_int_equal(guest.attempt.answer.kind, ANSWER_DOWN);
-    assert_int_equal(fixture.request.attempts + guest.attempts, 2);
-    assert_int_equal(fixture.request.attempt.answer.acks.count + guest.attempt.answer.acks.count,
+    assert_int_equal(second.attempt.answer.kind, ANSWER_DOWN);
+    assert_int_equal(fixture.request.attempts + second.attempts, 2);
+    assert_int_equal(fixture.request.attempt.answer.acks.count + second.attempt.answer.acks.count,
                      0);
     assert_int_equal(world.logs_kept, 0);
 }
@@ -588,28 +587,28 @@ static void test_commits_nothing_when_a_part_cannot_be_undone(void **state)
 {
     (void)state;
     db_fake.part_undo = STATUS_DB_RETRY;
-    begin_together();
+    begin_group();
     world.step[0] = STATUS_DB_RETRY;
     world.steps = 0;
-    assert_int_equal(together_add(&together, &guest), OUTCOME_AGAIN);
-    assert_int_equal(together_commit(&together), OUTCOME_AGAIN);
+    assert_int_equal(request_group_add(&group, &second), OUTCOME_AGAIN);
+    assert_int_equal(request_group_commit(&group), OUTCOME_AGAIN);
     assert_int_equal(db_fake_calls("commit"), 0);
-    assert_int_equal(together_outcome(&together, 0, OUTCOME_AGAIN), OUTCOME_COMMITTED);
+    assert_int_equal(request_group_outcome(&group, 0, OUTCOME_AGAIN), OUTCOME_COMMITTED);
     assert_int_equal(db_fake_calls("commit"), 1);
     assert_int_equal(fixture.request.attempts, 2);
     assert_int_equal(world.arena_used[2], world.arena_used[1]);
-    arena_destroy(guest.arena);
+    arena_destroy(second.arena);
 }
 
 /* What was tried once is not held up by others a second time. */
-static void test_takes_no_guests_when_it_is_tried_again(void **state)
+static void test_takes_no_members_when_it_is_tried_again(void **state)
 {
     (void)state;
     db_fake.can_share = true;
-    together = (struct together){.others_wait = others_wait};
+    group = (struct request_group){.others_wait = others_wait};
     world.step[0] = STATUS_DB_RETRY;
     assert_true(request_begin(&fixture.request));
-    assert_int_equal(together_add(&together, &fixture.request), OUTCOME_COMMITTED);
+    assert_int_equal(request_group_add(&group, &fixture.request), OUTCOME_COMMITTED);
     assert_int_equal(fixture.request.attempts, 2);
 }
 
@@ -743,7 +742,7 @@ int main(void)
         CASE(answers_two_after_one_commit),
         CASE(tries_nobody_again_while_the_outcome_for_all_is_unknown),
         CASE(commits_nothing_when_a_part_cannot_be_undone),
-        CASE(takes_no_guests_when_it_is_tried_again),
+        CASE(takes_no_members_when_it_is_tried_again),
         CASE(tells_why_a_request_is_unreadable),
         CASE(answers_a_body_above_the_bound),
         CASE(answers_a_request_that_fills_the_memory),

@@ -225,16 +225,16 @@ static bool is_left_out(enum status status)
     return status == STATUS_NOT_FOUND || status == STATUS_INVALID || status == STATUS_TOO_LARGE;
 }
 
-static enum status ask_host(struct jobs_question *question, struct session *guest, int64_t id)
+static enum status ask_host(struct jobs_question *question, struct session *second, int64_t id)
 {
     struct host_row host;
     struct user_row user;
     enum status status =
-        session_db_failed(guest, db_admin_host(guest->db, guest->arena, id, &host), "host");
+        session_db_failed(second, db_admin_host(second->db, second->arena, id, &host), "host");
 
     if (status == STATUS_OK)
         status = session_db_failed(
-            guest, db_admin_user_find(guest->db, guest->arena, NO_TEXT, host.userid, &user),
+            second, db_admin_user_find(second->db, second->arena, NO_TEXT, host.userid, &user),
             "the host's user");
     if (status == STATUS_OK)
         status = why_host(&question->host, &host, &user);
@@ -254,14 +254,14 @@ static enum status ask_hosts(struct jobs_question *question, const int64_t *ids,
     if (arena == NULL)
         return fail(&session->failure, STATUS_NO_MEMORY, "no memory");
     for (size_t i = 0; status == STATUS_OK && i < count; i++) {
-        struct session guest = *session;
+        struct session second = *session;
 
-        guest.arena = arena;
-        question->host.session = &guest;
+        second.arena = arena;
+        question->host.session = &second;
         question->host.assumptions.count = 0;
-        status = ask_host(question, &guest, ids[i]);
+        status = ask_host(question, &second, ids[i]);
         if (status != STATUS_OK)
-            session->failure = guest.failure;
+            session->failure = second.failure;
         else
             status = session_db_failed(session, db_rollback(session->db), "database");
         question->host.session = session;

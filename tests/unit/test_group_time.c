@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How long requests that share a transaction may wait for one another. */
-#include "server/process/guest_time.h"
+#include "server/process/group_time.h"
 #include "tests/support/test.h"
 
 #define MS UINT64_C(1000000)
 
-enum { LONGEST = GUEST_TIME_LONGEST_NS / 1000000 };
+enum { LONGEST = GROUP_TIME_LONGEST_NS / 1000000 };
 
 static void what_was_taken_is_run_in_half_of_the_time_that_is_left(void **state)
 {
@@ -24,29 +24,29 @@ static void what_was_taken_is_run_in_half_of_the_time_that_is_left(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        const struct guest_time time = {.begun_ns = 7000 * MS,
+        const struct group_time time = {.begun_ns = 7000 * MS,
                                         .usual_run_ns = rows[i].usual_ms * MS};
         uint64_t now_ns = time.begun_ns + rows[i].passed_ms * MS;
 
-        assert_int_equal(guest_time_has_room(&time, rows[i].taken, now_ns), rows[i].has_room);
-        assert_int_equal(guest_time_is_left(&time, now_ns), rows[i].passed_ms < LONGEST);
+        assert_int_equal(group_time_has_room(&time, rows[i].taken, now_ns), rows[i].has_room);
+        assert_int_equal(group_time_is_left(&time, now_ns), rows[i].passed_ms < LONGEST);
     }
 }
 
 static void what_is_usual_follows_what_was(void **state)
 {
-    struct guest_time time = {0};
+    struct group_time time = {0};
 
     (void)state;
-    guest_time_note_run(&time, 8 * MS);
+    group_time_note_run(&time, 8 * MS);
     assert_int_equal(time.usual_run_ns, MS);
     for (int i = 0; i < 100; i++)
-        guest_time_note_run(&time, 8 * MS);
+        group_time_note_run(&time, 8 * MS);
     assert_in_range(time.usual_run_ns, 8 * MS - 100, 8 * MS);
-    guest_time_note_run(&time, 0);
+    group_time_note_run(&time, 0);
     assert_in_range(time.usual_run_ns, 7 * MS - 100, 7 * MS + 100);
     for (int i = 0; i < 1000; i++)
-        guest_time_note_run(&time, 0);
+        group_time_note_run(&time, 0);
     assert_in_range(time.usual_run_ns, 0, 8);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requests that share a transaction (server/request/together.h), on a real database: that one
+/* Requests that share a transaction (server/request/request_group.h), on a real database: that one
  * COMMIT keeps them, that whatever goes wrong with one of them costs the others nothing, and that
  * what comes of any number of them is what comes of the same requests one after the other. */
-#include "server/request/together.h"
+#include "server/request/request_group.h"
 
 #include "config/config.h"
 #include "db/columns.h"
@@ -31,7 +31,7 @@ struct visitor {
     struct buffer reply;
     enum outcome outcome;
 };
-static struct visitor visitors[TOGETHER_MOST + 1];
+static struct visitor visitors[REQUEST_GROUP_MOST + 1];
 static size_t visitor_count;
 
 static bool always(void *context)
@@ -40,7 +40,7 @@ static bool always(void *context)
     return true;
 }
 
-static struct together group, other_group;
+static struct request_group group, other_group;
 static struct arena *shared_arena;
 
 static int setup(void **state)
@@ -48,7 +48,7 @@ static int setup(void **state)
     (void)state;
     database = test_database_create(true, NULL);
     shared_arena = arena_create((size_t)1 << 22);
-    for (size_t i = 0; i < TOGETHER_MOST + 1; i++)
+    for (size_t i = 0; i < REQUEST_GROUP_MOST + 1; i++)
         visitors[i] = (struct visitor){.arena = arena_create((size_t)1 << 26),
                                        .reply = buffer_on_heap((size_t)1 << 24)};
     return 0;
@@ -57,7 +57,7 @@ static int setup(void **state)
 static int teardown(void **state)
 {
     (void)state;
-    for (size_t i = 0; i < TOGETHER_MOST + 1; i++) {
+    for (size_t i = 0; i < REQUEST_GROUP_MOST + 1; i++) {
         arena_destroy(visitors[i].arena);
         buffer_free(&visitors[i].reply);
     }
@@ -127,8 +127,8 @@ static int begin_case(void **state)
     serving_open(&neighbour, database);
     make_rows();
     arena_reset(shared_arena);
-    group = (struct together){.others_wait = always, .arena = shared_arena};
-    other_group = (struct together){.others_wait = always};
+    group = (struct request_group){.others_wait = always, .arena = shared_arena};
+    other_group = (struct request_group){.others_wait = always};
     visitor_count = 0;
     return 0;
 }
@@ -158,23 +158,23 @@ static struct visitor *ask(struct serving *at, int host)
     return come(at, &(struct asking){.host = host, .key = key_of(host), .work_seconds = 1});
 }
 
-static enum outcome add(struct together *to, struct visitor *visitor)
+static enum outcome add(struct request_group *to, struct visitor *visitor)
 {
-    return together_add(to, &visitor->request);
+    return request_group_add(to, &visitor->request);
 }
 
 /* Commits, and answers each. */
-static enum outcome finish(struct together *to)
+static enum outcome finish(struct request_group *to)
 {
-    enum outcome all = together_commit(to);
+    enum outcome all = request_group_commit(to);
 
     for (size_t i = 0; i < to->count; i++)
         for (size_t j = 0; j < visitor_count; j++)
             if (to->members[i] == &visitors[j].request) {
-                visitors[j].outcome = together_outcome(to, i, all);
+                visitors[j].outcome = request_group_outcome(to, i, all);
                 request_end(&visitors[j].request, visitors[j].outcome, &visitors[j].reply);
             }
-    together_end(to);
+    request_group_end(to);
     return all;
 }
 
@@ -233,7 +233,7 @@ static void one_commit_keeps_all(void **state)
     }
     for (size_t i = 0; i < 4; i++) {
         assert_got_a_job(&visitors[i]);
-        assert_int_equal(visitors[i].request.together, 4);
+        assert_int_equal(visitors[i].request.group_size, 4);
         commits += visitors[i].request.counted.commits;
         trips += visitors[i].request.counted.round_trips;
     }
@@ -255,29 +255,29 @@ static double waited(const struct visitor *visitor)
 enum { LOCK_WAIT = 2 }; /* s, for a locked row */
 
 /* It does not wait, the others are committed at once, and then it waits as anybody does. */
-static void a_guest_that_meets_a_locked_row_is_tried_alone(void **state)
+static void a_member_that_meets_a_locked_row_is_tried_alone(void **state)
 {
-    struct visitor *first = ask(&server, 1), *guest;
+    struct visitor *first = ask(&server, 1), *second;
     struct host_row row;
 
     (void)state;
     assert_status(STATUS_OK, db_host_lock(neighbour.db, neighbour.arena, 2, &row));
     assert_int_equal(add(&group, first), OUTCOME_JOINED);
-    guest = ask(&server, 2);
-    assert_int_equal(add(&group, guest), OUTCOME_AGAIN);
+    second = ask(&server, 2);
+    assert_int_equal(add(&group, second), OUTCOME_AGAIN);
     assert_false(group.is_lost);
-    assert_true(waited(guest) < LOCK_WAIT);
+    assert_true(waited(second) < LOCK_WAIT);
     assert_int_equal(finish(&group), OUTCOME_COMMITTED);
     assert_got_a_job(first);
     assert_int_equal(first->request.attempts, 1);
-    assert_int_equal(first->request.together, 1);
+    assert_int_equal(first->request.group_size, 1);
     assert_status(STATUS_OK, db_rollback(neighbour.db));
-    run_alone(guest);
-    assert_got_a_job(guest);
-    assert_int_equal(guest->request.attempts, 2);
+    run_alone(second);
+    assert_got_a_job(second);
+    assert_int_equal(second->request.attempts, 2);
 }
 
-/* Each has what the other's guest wants. */
+/* Each has what the other group's second wants. */
 static void two_that_want_each_others_hosts_do_not_wait(void **state)
 {
     struct visitor *here[2], *there[2];
@@ -302,7 +302,7 @@ static void two_that_want_each_others_hosts_do_not_wait(void **state)
     assert_int_equal(here[1]->request.attempt.resent + there[1]->request.attempt.resent, 2);
 }
 
-/* The first one waits for no lock either, as it may have guests; tried again, it does. */
+/* The first one waits for no lock either, as others may join it; tried again, it does. */
 static void the_first_waits_for_a_lock_only_when_tried_again(void **state)
 {
     struct visitor *first = ask(&server, 1);
@@ -351,19 +351,19 @@ static void a_part_keeps_what_it_wrote_before_its_savepoint(void **state)
     assert_true(token_of(4) != 74);
 }
 
-static void a_refused_guest_is_answered_with_the_others(void **state)
+static void a_refused_member_is_answered_with_the_others(void **state)
 {
-    struct visitor *first = ask(&server, 1), *guest, *last;
+    struct visitor *first = ask(&server, 1), *second, *last;
 
     (void)state;
     assert_int_equal(add(&group, first), OUTCOME_JOINED);
-    guest = come(&server, &(struct asking){.key = "nobody"});
-    assert_int_equal(add(&group, guest), OUTCOME_JOINED);
+    second = come(&server, &(struct asking){.key = "nobody"});
+    assert_int_equal(add(&group, second), OUTCOME_JOINED);
     last = ask(&server, 3);
     assert_int_equal(add(&group, last), OUTCOME_JOINED);
     assert_int_equal(finish(&group), OUTCOME_COMMITTED);
-    assert_int_equal(guest->outcome, OUTCOME_REPLY);
-    assert_true(text_contains(buffer_text(&guest->reply), TEXT("Invalid or missing account key")));
+    assert_int_equal(second->outcome, OUTCOME_REPLY);
+    assert_true(text_contains(buffer_text(&second->reply), TEXT("Invalid or missing account key")));
     assert_got_a_job(first);
     assert_got_a_job(last);
 }
@@ -371,30 +371,30 @@ static void a_refused_guest_is_answered_with_the_others(void **state)
 /* Who names a host with a key that is not its owner's keeps nobody from it, nor from a COMMIT. */
 static void a_wrong_key_for_a_host_is_tried_alone(void **state)
 {
-    struct visitor *first = ask(&server, 1), *guest;
+    struct visitor *first = ask(&server, 1), *second;
 
     (void)state;
     assert_int_equal(add(&group, first), OUTCOME_JOINED);
-    guest = come(&server, &(struct asking){.host = 2, .key = "nobody"});
-    assert_int_equal(add(&group, guest), OUTCOME_AGAIN);
+    second = come(&server, &(struct asking){.host = 2, .key = "nobody"});
+    assert_int_equal(add(&group, second), OUTCOME_AGAIN);
     assert_int_equal(finish(&group), OUTCOME_COMMITTED);
     assert_got_a_job(first);
-    run_alone(guest);
-    assert_int_equal(guest->outcome, OUTCOME_REPLY);
+    run_alone(second);
+    assert_int_equal(second->outcome, OUTCOME_REPLY);
 }
 
 static void a_new_host_joins(void **state)
 {
-    struct visitor *first = ask(&server, 1), *guest;
+    struct visitor *first = ask(&server, 1), *second;
 
     (void)state;
     assert_int_equal(add(&group, first), OUTCOME_JOINED);
-    guest = come(&server, &(struct asking){.work_seconds = 1});
-    assert_int_equal(add(&group, guest), OUTCOME_JOINED);
+    second = come(&server, &(struct asking){.work_seconds = 1});
+    assert_int_equal(add(&group, second), OUTCOME_JOINED);
     assert_int_equal(finish(&group), OUTCOME_COMMITTED);
     assert_got_a_job(first);
-    assert_got_a_job(guest);
-    assert_true(guest->request.attempt.host_is_new);
+    assert_got_a_job(second);
+    assert_true(second->request.attempt.host_is_new);
 }
 
 /* Nothing was kept, so each gets its job alone. */
@@ -406,7 +406,7 @@ static void assert_each_alone(void)
     assert_int_equal(counter_value(COUNTER_transactions_split), before + 1);
     for (size_t i = 0; i < visitor_count; i++) {
         assert_got_a_job(&visitors[i]);
-        assert_int_equal(visitors[i].request.together, 0);
+        assert_int_equal(visitors[i].request.group_size, 0);
         assert_true(visitors[i].request.attempts >= 2);
         assert_i64(requests_of((int)i + 1), 2);
     }
@@ -484,7 +484,7 @@ static void hosts_without_guard_rows_join(void **state)
     assert_int_equal(finish(&group), OUTCOME_COMMITTED);
     for (size_t i = 0; i < visitor_count; i++) {
         assert_got_a_job(&visitors[i]);
-        assert_int_equal(visitors[i].request.together, visitor_count);
+        assert_int_equal(visitors[i].request.group_size, visitor_count);
         assert_i64(requests_of(4 + (int)i), 1);
     }
     assert_i64(test_sql_integer(database,
@@ -507,7 +507,8 @@ static void a_host_may_come_twice(void **state)
     assert_i64(requests_of(1), 3);
 }
 
-/* Wherever a guest fails, what it had reserved in the pool goes back, and what was sent leaves. */
+/* Wherever one that joins fails, what it had reserved in the pool goes back, and what was sent
+ * leaves. */
 static void no_job_stays_reserved(void **state)
 {
     enum { COMMANDS = 20 };
@@ -523,25 +524,25 @@ static void no_job_stays_reserved(void **state)
     pool_figures(pooled.serving.pool, &now);
     assert_int_equal(now.jobs, JOBS);
     for (uint64_t nth = 1; nth <= COMMANDS; nth++) {
-        struct visitor *guest;
+        struct visitor *second;
         enum outcome outcome;
         size_t used;
 
         visitor_count = 0;
         assert_int_equal(add(&group, ask(&pooled.serving, 1)), OUTCOME_JOINED);
-        guest = ask(&pooled.serving, 2);
-        used = arena_used(guest->arena);
+        second = ask(&pooled.serving, 2);
+        used = arena_used(second->arena);
         db_fail_nth(pooled.serving.db, nth, STATUS_DB_RETRY);
-        outcome = add(&group, guest);
+        outcome = add(&group, second);
         db_fail_nth(pooled.serving.db, 0, STATUS_OK);
         (void)finish(&group);
         if (outcome == OUTCOME_AGAIN) {
             failures++;
-            assert_int_equal(arena_used(guest->arena), used);
-            run_alone(guest);
+            assert_int_equal(arena_used(second->arena), used);
+            run_alone(second);
         }
         assert_int_equal(visitors[0].outcome, OUTCOME_COMMITTED);
-        assert_int_equal(guest->outcome, OUTCOME_COMMITTED);
+        assert_int_equal(second->outcome, OUTCOME_COMMITTED);
         pool_figures(pooled.serving.pool, &now);
         assert_int_equal(now.taken, 0);
         assert_int_equal(now.jobs, JOBS - 2 * nth);
@@ -557,8 +558,8 @@ static void as_many_may_share_as_there_is_room_for(void **state)
     char most[8], more[8];
 
     (void)state;
-    (void)snprintf(most, sizeof(most), "%d", TOGETHER_MOST);
-    (void)snprintf(more, sizeof(more), "%d", TOGETHER_MOST + 1);
+    (void)snprintf(most, sizeof(most), "%d", REQUEST_GROUP_MOST);
+    (void)snprintf(more, sizeof(more), "%d", REQUEST_GROUP_MOST + 1);
     assert_status(STATUS_OK,
                   config_set(server.config, TEXT("requests_per_commit"), text_from(most), NULL));
     assert_status(STATUS_INVALID,
@@ -578,11 +579,11 @@ static void nothing_is_shared_where_a_loss_would_be_silent(void **state)
 
 static void read_for(size_t count)
 {
-    struct request *requests[TOGETHER_MOST];
+    struct request *requests[REQUEST_GROUP_MOST];
 
     for (size_t i = 0; i < count; i++)
         requests[i] = &visitors[visitor_count - count + i].request;
-    together_read(&group, requests, count);
+    request_group_read(&group, requests, count);
 }
 
 /* Comes, and asks for a job, while something is in progress on it. */
@@ -701,7 +702,7 @@ static uint64_t statements_of_all(void)
     return statements;
 }
 
-/* Four of different users: with the first of them, and as guests. */
+/* Four of different users: with the first of them, and joining others. */
 static void what_several_ask_first_is_asked_once(void **state)
 {
     enum { EACH = 3 }; /* host, versions, results */
@@ -932,7 +933,7 @@ static void who_is_tried_again_reads_anew(void **state)
     assert_got_a_job(&visitors[1]);
 }
 
-/* However often it is read for guests only, memory is enough. */
+/* However often it is read for those only that join, memory is enough. */
 static void what_is_read_takes_no_more_memory_each_time(void **state)
 {
     size_t used = 0;
@@ -1057,9 +1058,9 @@ static void begin_line(const struct script_line *lines, size_t i)
     assert_true(request_begin(&visitor->request));
 }
 
-/* Those that have come, some of them as guests of the first. What they ask first is read for them
+/* Those that have come, some of them joining the first. What they ask first is read for them
  * in parts of any size. */
-static void run_together(struct random *random)
+static void run_in_groups(struct random *random)
 {
     size_t read_until = 0;
 
@@ -1069,18 +1070,18 @@ static void run_together(struct random *random)
         if (below(random, 6) == 0)
             db_fail_nth(server.db, 1 + below(random, 12), STATUS_DB_RETRY);
         if (i >= read_until && !group.is_lost) {
-            struct request *requests[TOGETHER_MOST];
+            struct request *requests[REQUEST_GROUP_MOST];
             size_t count = 1 + (size_t)below(random, visitor_count - i);
 
             for (size_t j = 0; j < count; j++)
                 requests[j] = &visitors[i + j].request;
-            together_read(&group, requests, count);
+            request_group_read(&group, requests, count);
             read_until = i + count;
         }
         if (group.is_lost)
             finish(&group);
         were_read += visitor->request.facts != NULL;
-        visitor->outcome = together_add(&group, &visitor->request);
+        visitor->outcome = request_group_add(&group, &visitor->request);
         if (visitor->outcome == OUTCOME_AGAIN) {
             finish(&group);
             run_alone(visitor);
@@ -1105,7 +1106,7 @@ static void play(const struct script_line *lines, struct random *random, struct 
             database,
             &(struct new_jobs){.first = 1000 * host, .count = OF_HOST, .host = host, .fpops = 1e9});
     for (size_t i = 0; i < SCRIPT; i += visitor_count) {
-        size_t most = random == NULL ? 1 : 1 + (size_t)below(random, TOGETHER_MOST);
+        size_t most = random == NULL ? 1 : 1 + (size_t)below(random, REQUEST_GROUP_MOST);
 
         visitor_count = 0;
         while (visitor_count < most && i + visitor_count < SCRIPT)
@@ -1113,7 +1114,7 @@ static void play(const struct script_line *lines, struct random *random, struct 
         if (random == NULL)
             run_alone(&visitors[0]);
         else
-            run_together(random);
+            run_in_groups(random);
         for (size_t j = 0; j < visitor_count; j++)
             ret_play->replies[i + j] = text_keep(buffer_text(&visitors[j].reply));
     }
@@ -1176,11 +1177,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         CASE(one_commit_keeps_all),
-        CASE(a_guest_that_meets_a_locked_row_is_tried_alone),
+        CASE(a_member_that_meets_a_locked_row_is_tried_alone),
         CASE(two_that_want_each_others_hosts_do_not_wait),
         CASE(the_first_waits_for_a_lock_only_when_tried_again),
         CASE(a_part_keeps_what_it_wrote_before_its_savepoint),
-        CASE(a_refused_guest_is_answered_with_the_others),
+        CASE(a_refused_member_is_answered_with_the_others),
         CASE(a_wrong_key_for_a_host_is_tried_alone),
         CASE(a_new_host_joins),
         CASE(a_lost_connection_costs_each_an_attempt),

@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Requests that wait share transactions (server/request/together.h): two server processes with two
+# Requests that wait share transactions (server/request/request_group.h): two server processes with two
 # threads each behind nginx, 48 hosts of 16 accounts at once. Each job goes out once, and what is acknowledged
 # is in the database. With requests_per_commit 1 nothing is shared.
 # shellcheck source=lib.sh
@@ -38,7 +38,7 @@ start_nginx "$work/one.socket" "$work/two.socket"
 claim "no duplicate, no failure, no 'later'" load all
 cat "$work/all.out"
 say "requests that shared a transaction: $(shared) of $(cat "$work"/{one,two}.log | grep -c event=request)"
-# With a sanitizer a request takes 10 ms of CPU and more, and whose requests are so dear is nobody's guest.
+# With a sanitizer a request takes 10 ms of CPU and more, and whose requests are so dear joins nobody.
 # shellcheck disable=SC2317 # claim calls it
 read_for() { curl -s "$url/metrics" | grep '^quartermaster_requests_read_for_total [1-9]'; }
 if [ -z "${QM_SANITIZED:-}" ]; then
