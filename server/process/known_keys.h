@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The account keys that this process found in the database of late, as the numbers of line.h.
+/* The account keys that this process found in the database of late, as the numbers of waiting.h.
  *
  * Whoever sends requests chooses the keys in them, and the receiver cannot ask the database. So
  * keys that were right have a line of their own, and all others share one: a fresh wrong key in

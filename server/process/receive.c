@@ -216,7 +216,7 @@ static void stand_by(struct receiver *receiver, struct sleeper *sleeper)
 
     sleeper->is_called = false;
     LL_PREPEND(receiver->sleepers, sleeper);
-    if (line_length(receiver->line) == 0 || receiver->is_watched) {
+    if (waiting_length(receiver->line) == 0 || receiver->is_watched) {
         while (!sleeper->is_called)
             pthread_cond_wait(&sleeper->call, &receiver->lock);
     } else {
@@ -231,12 +231,12 @@ static void stand_by(struct receiver *receiver, struct sleeper *sleeper)
 /* NULL: nobody waits who may be served now. */
 static struct received *take_entry(struct receiver *receiver, struct receiver_worker *worker)
 {
-    struct line_entry *entry = line_take(receiver->line);
+    struct waiting_entry *entry = waiting_take(receiver->line);
     struct received *received = (struct received *)entry;
 
     if (entry == NULL)
         return NULL;
-    received->is_dear = line_is_dear(entry);
+    received->is_dear = waiting_is_dear(entry);
     received->taken_ns = clock_ns();
     received->taken_cpu_ns = clock_thread_ns();
     worker->taken_ns = received->taken_ns;
@@ -269,7 +269,7 @@ static struct received *wait_for_entry(struct receiver *receiver, struct receive
     }
     note_working(receiver, worker, received != NULL);
     pthread_cond_destroy(&sleeper.call);
-    if (line_length(receiver->line) > 0)
+    if (waiting_length(receiver->line) > 0)
         call_worker(receiver);
     return received;
 }
@@ -323,7 +323,7 @@ static void choose_line(struct receiver *receiver, struct received *received)
     received->is_known = received->has_key && known_keys_has(&receiver->known, received->account,
                                                              received->waits.arrived_ns);
     if (!received->is_known) {
-        received->waits.account = LINE_STRANGERS;
+        received->waits.account = WAITING_STRANGERS;
         counter_add(COUNTER_requests_of_strangers, 1);
     }
 }
@@ -405,11 +405,11 @@ static void deliver(struct receiver *receiver, struct received *received)
                                received->waits.arrived_ns);
     pthread_mutex_lock(&receiver->lock);
     choose_line(receiver, received);
-    waiting = line_length(receiver->line);
+    waiting = waiting_length(receiver->line);
     if (received->body == BODY_KEPT && !is_full(receiver) &&
         !(may_be_late(receiver, received) &&
-          is_beyond_patience(receiver, line_ahead(receiver->line, &received->waits))))
-        is_added = line_add(receiver->line, &received->waits);
+          is_beyond_patience(receiver, waiting_ahead(receiver->line, &received->waits))))
+        is_added = waiting_add(receiver->line, &received->waits);
     if (is_added)
         call_worker(receiver);
     pthread_mutex_unlock(&receiver->lock);
@@ -650,7 +650,7 @@ static void note_busy(struct receiver *receiver)
     pthread_mutex_lock(&receiver->lock);
     concurrency_note_busy(&receiver->concurrency, part);
     limit = receiver->concurrency.limit;
-    requests_wait = line_length(receiver->line) > 0;
+    requests_wait = waiting_length(receiver->line) > 0;
     pthread_mutex_unlock(&receiver->lock);
     if (meter == NULL)
         return;
@@ -720,7 +720,7 @@ static enum status prepare(struct receiver *receiver, struct failure *failure)
 {
     enum status status = event_loop_open(&receiver->loop, receiver->listener, failure);
 
-    receiver->line = line_create(receiver->options.share);
+    receiver->line = waiting_create(receiver->options.share);
     if (status == STATUS_OK && receiver->line == NULL)
         status = fail(failure, STATUS_NO_MEMORY, "no memory");
     return status;
@@ -730,21 +730,21 @@ static enum status prepare(struct receiver *receiver, struct failure *failure)
 static void destroy(struct receiver *receiver)
 {
     struct received *received, *next;
-    struct line_entry *entry;
+    struct waiting_entry *entry;
 
     DL_FOREACH_SAFE(receiver->reading, received, next)
     {
         give_up(receiver, received);
     }
-    while (receiver->line != NULL && (entry = line_take(receiver->line)) != NULL) {
+    while (receiver->line != NULL && (entry = waiting_take(receiver->line)) != NULL) {
         received = (struct received *)entry;
-        line_finish(receiver->line, entry, (struct line_use){0});
+        waiting_finish(receiver->line, entry, (struct thread_use){0});
         close(received->connection);
         drop(receiver, received);
     }
     event_loop_close(&receiver->loop);
     busy_meter_close(&receiver->processors);
-    line_destroy(receiver->line);
+    waiting_destroy(receiver->line);
     known_keys_free(&receiver->known);
     pthread_mutex_destroy(&receiver->lock);
     free(receiver);
@@ -805,7 +805,7 @@ static struct received *take_next(struct receiver *receiver, struct receiver_wor
         received = wait_for_entry(receiver, worker, manner == SHARING);
     else if (!atomic_load(&receiver->is_cut))
         received = take_entry(receiver, worker);
-    *ret_waiting = line_length(receiver->line);
+    *ret_waiting = waiting_length(receiver->line);
     pthread_mutex_unlock(&receiver->lock);
     return received;
 }
@@ -814,17 +814,17 @@ static struct received *take_next(struct receiver *receiver, struct receiver_wor
 static void finish_turn(struct receiver *receiver, struct received *received)
 {
     uint64_t now_ns = clock_ns();
-    const struct line_use use = {.now_ns = now_ns,
-                                 .held_ns = now_ns - received->taken_ns - received->others_ns,
-                                 .cpu_ns = clock_thread_ns() - received->taken_cpu_ns -
-                                           received->others_cpu_ns};
+    const struct thread_use use = {.now_ns = now_ns,
+                                   .held_ns = now_ns - received->taken_ns - received->others_ns,
+                                   .cpu_ns = clock_thread_ns() - received->taken_cpu_ns -
+                                             received->others_cpu_ns};
 
     pthread_mutex_lock(&receiver->lock);
     if (received->is_found) {
         known_keys_add(&receiver->known, received->account, now_ns);
         received->waits.account = received->account;
     }
-    line_finish(receiver->line, &received->waits, use);
+    waiting_finish(receiver->line, &received->waits, use);
     pthread_mutex_unlock(&receiver->lock);
 }
 
@@ -860,7 +860,7 @@ bool receiver_has_waiting(struct receiver *receiver)
     bool has_waiting;
 
     pthread_mutex_lock(&receiver->lock);
-    has_waiting = line_length(receiver->line) > 0;
+    has_waiting = waiting_length(receiver->line) > 0;
     pthread_mutex_unlock(&receiver->lock);
     return has_waiting;
 }
@@ -905,8 +905,8 @@ void receiver_figures(struct receiver *receiver, struct receiver_figures *ret_fi
     uint64_t oldest_ns;
 
     pthread_mutex_lock(&receiver->lock);
-    oldest_ns = line_oldest_ns(receiver->line);
-    ret_figures->waiting = line_length(receiver->line);
+    oldest_ns = waiting_oldest_ns(receiver->line);
+    ret_figures->waiting = waiting_length(receiver->line);
     DL_COUNT(receiver->working, worker, ret_figures->workers_working);
     ret_figures->workers_limit = receiver->concurrency.limit;
     pthread_mutex_unlock(&receiver->lock);

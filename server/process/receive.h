@@ -10,7 +10,7 @@
  * long, is known from the first second. What could not be served within a client's patience is
  * answered at once with a page that asks the client to come again, by the receiver when it comes or
  * by the worker that finds it too old; requests that report results are refused only after all
- * others. The order of those that wait is that of line.h. Keys that a worker found of late are
+ * others. The order of those that wait is that of waiting.h. Keys that a worker found of late are
  * known (known_keys.h); whoever has another is a stranger there.
  *
  * States of a connection: it is read (from accept until its request is whole, with a time limit),
@@ -24,7 +24,7 @@
 #include "server/join/join_page.h"
 #include "server/policy/refusal/delay.h"
 #include "server/process/body_turns.h"
-#include "server/process/line.h"
+#include "server/process/waiting.h"
 #include "server/web/fcgi_records.h"
 
 #include <stdatomic.h>
@@ -46,8 +46,8 @@ enum received_body {
 
 /* A request, whole, as FastCGI records. */
 struct received {
-    struct line_entry waits; /* first: the line gives this back */
-    int connection;          /* the worker closes it */
+    struct waiting_entry waits; /* first: the line gives this back */
+    int connection;             /* the worker closes it */
     char *bytes;
     size_t length, capacity;
     uint64_t account; /* of the key in its head, as request_account says */
@@ -61,7 +61,7 @@ struct received {
     /* The receiver's own. */
     struct fcgi_check check;
     uint64_t accepted_ns;
-    bool is_dear;                      /* see line_is_dear */
+    bool is_dear;                      /* see waiting_is_dear */
     bool is_large;                     /* it asked for its account's turn */
     struct body_turn_entry large;      /* under the receiver's lock */
     size_t came;                       /* bytes, kept or not */
@@ -90,7 +90,7 @@ struct receiver_options {
     size_t workers;         /* threads that call receiver_take */
     size_t processors;      /* of the machine */
     const char *processor_times; /* the file that tells how busy they are, see busy_meter_open */
-    size_t share;                /* see line_create */
+    size_t share;                /* see waiting_create */
     uint64_t first_record_ns, whole_ns; /* after accept: for the first record, for all of them */
     uint64_t patience_ns;               /* no request is served that has waited longer */
     struct load_meter *meter;           /* NULL: nobody is asked to come again for load */

@@ -100,7 +100,7 @@ static void screen_system(struct request *request)
                    "Your BOINC client does not tell the operating system");
 }
 
-/* Accounts take turns by the first key in the body (server/process/line.h), the parser takes the
+/* Accounts take turns by the first key in the body (server/process/waiting.h), the parser takes the
  * last. Clients write one; who writes another before it would be served on somebody else's turn. */
 static bool is_out_of_turn(const struct request *request)
 {

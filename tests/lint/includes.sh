@@ -25,8 +25,8 @@ libxml/*             server/base/xml.c
 openssl/*            server/base/crypto.c
 crypt.h              server/base/password.c
 fcgiapp.h            server/process/fcgi.c tools/qmstub/main.c
-uthash.h             server/fates/fates.c server/process/line.c server/submit/stage.c tools/campaign/*
-utlist.h             server/process/body_turns.c server/process/line.c server/process/receive.c server/upload/upload_lines.c
+uthash.h             server/fates/fates.c server/process/waiting.c server/submit/stage.c tools/campaign/*
+utlist.h             server/process/body_turns.c server/process/waiting.c server/process/receive.c server/upload/upload_lines.c
 curl/*               tools/* tests/integration/*
 cmocka.h             tests/support/test.h
 sanitizer/*          server/base/arena.c tests/unit/test_arena.c

@@ -537,7 +537,7 @@ static bool is_dear_after(struct place *place, const char *body, bool was_for_ot
     }
     wait_for_waiting(place, 3);
     taken = receiver_take(place->receiver, &place->taking, true);
-    while (clock_thread_ns() - taken->taken_cpu_ns < 2 * LINE_DEAR_NS)
+    while (clock_thread_ns() - taken->taken_cpu_ns < 2 * WAITING_DEAR_NS)
         ;
     if (was_for_others)
         taken->others_cpu_ns = clock_thread_ns() - taken->taken_cpu_ns;
@@ -1121,7 +1121,7 @@ static void a_key_that_was_not_found_stays_unknown(void **state)
 
         received = receiver_take(place->receiver, &place->taking, true);
         assert_false(received->is_known);
-        assert_true(received->waits.account == LINE_STRANGERS);
+        assert_true(received->waits.account == WAITING_STRANGERS);
         assert_true(received->account == request_account(TEXT("wrong")));
         serve_as(place, received, false);
         close(peer);

@@ -8,7 +8,7 @@
  * An account that was dear is remembered while it has nothing to serve, for as long as it is held
  * to fewer threads. Those stand in a list in the order in which they are forgotten; it is bounded,
  * since who sends requests chooses the keys. */
-#include "server/process/line.h"
+#include "server/process/waiting.h"
 
 #include "server/base/status.h"
 
@@ -36,20 +36,20 @@ enum {
     TURNS_OF_FIRST = 3 /* before one of the others, where both wait */
 };
 
-struct line_account {
+struct waiting_account {
     uint64_t number;
     size_t served;
     size_t at_most;          /* served at a time, whoever waits; 0: as many as there are threads */
     uint64_t until_ns;       /* for at_most */
     size_t turns_of_reports; /* of its own requests, as in the line */
     struct {
-        struct line_entry *first, *last;
+        struct waiting_entry *first, *last;
         size_t count;
     } waiting[RING_COUNT];
     enum ring ring;
-    struct line_account *prev, *next;    /* in the ring */
-    struct line_account *sooner, *later; /* among those remembered */
-    bool is_unkept;                      /* the hash had no memory for it */
+    struct waiting_account *prev, *next;    /* in the ring */
+    struct waiting_account *sooner, *later; /* among those remembered */
+    bool is_unkept;                         /* the hash had no memory for it */
     UT_hash_handle hh;
 };
 
@@ -59,14 +59,14 @@ struct waiting_line {
     size_t accounts_waiting; /* that have an entry which waits */
     size_t turns_of_reports; /* since a request without had the turn, or none waited */
     size_t turns_of_known;   /* since a stranger had the turn, or none waited */
-    struct line_account *accounts;
-    struct line_account *rings[RING_NONE];
-    struct line_entry *by_age;
-    struct line_account *remembered; /* the first is forgotten first */
+    struct waiting_account *accounts;
+    struct waiting_account *rings[RING_NONE];
+    struct waiting_entry *by_age;
+    struct waiting_account *remembered; /* the first is forgotten first */
     size_t remembered_count;
 };
 
-struct waiting_line *line_create(size_t share)
+struct waiting_line *waiting_create(size_t share)
 {
     struct waiting_line *line = calloc(1, sizeof(*line));
 
@@ -75,7 +75,7 @@ struct waiting_line *line_create(size_t share)
     return line;
 }
 
-static void forget(struct waiting_line *line, struct line_account *account)
+static void forget(struct waiting_line *line, struct waiting_account *account)
 {
     if (account->at_most == 0)
         return;
@@ -84,17 +84,17 @@ static void forget(struct waiting_line *line, struct line_account *account)
     line->remembered_count--;
 }
 
-static struct line_account *find_account(const struct waiting_line *line, uint64_t number)
+static struct waiting_account *find_account(const struct waiting_line *line, uint64_t number)
 {
-    struct line_account *account = NULL;
+    struct waiting_account *account = NULL;
 
     HASH_FIND(hh, line->accounts, &number, sizeof(number), account);
     return account;
 }
 
-static struct line_account *make_account(struct waiting_line *line, uint64_t number)
+static struct waiting_account *make_account(struct waiting_line *line, uint64_t number)
 {
-    struct line_account *account = find_account(line, number);
+    struct waiting_account *account = find_account(line, number);
 
     if (account != NULL)
         return account;
@@ -111,24 +111,24 @@ static struct line_account *make_account(struct waiting_line *line, uint64_t num
     return account;
 }
 
-static bool waits(const struct line_account *account)
+static bool waits(const struct waiting_account *account)
 {
     return account->waiting[RING_REPORTS].first != NULL ||
            account->waiting[RING_OTHERS].first != NULL;
 }
 
 /* How many of its requests are served before others go first. */
-static size_t share_of(const struct waiting_line *line, const struct line_account *account)
+static size_t share_of(const struct waiting_line *line, const struct waiting_account *account)
 {
     return account->at_most > 0 && account->at_most < line->share ? account->at_most : line->share;
 }
 
 /* Puts the account where it belongs now, at the end of that ring; drops one that has nothing. */
-static void place(struct waiting_line *line, struct line_account *account)
+static void place(struct waiting_line *line, struct waiting_account *account)
 {
     enum ring ring = !waits(account)                                ? RING_NONE
                      : account->served >= share_of(line, account)   ? RING_SHARE
-                     : account->number == LINE_STRANGERS            ? RING_STRANGERS
+                     : account->number == WAITING_STRANGERS         ? RING_STRANGERS
                      : account->waiting[RING_REPORTS].first != NULL ? RING_REPORTS
                                                                     : RING_OTHERS;
 
@@ -151,7 +151,7 @@ static void forget_some(struct waiting_line *line, uint64_t now_ns)
 {
     while (line->remembered != NULL &&
            (line->remembered->until_ns <= now_ns || line->remembered_count > REMEMBERED_MAX)) {
-        struct line_account *account = line->remembered;
+        struct waiting_account *account = line->remembered;
 
         forget(line, account);
         if (account->ring == RING_SHARE || account->ring == RING_NONE)
@@ -159,9 +159,12 @@ static void forget_some(struct waiting_line *line, uint64_t now_ns)
     }
 }
 
-static void remember(struct waiting_line *line, struct line_account *account, struct line_use use)
+static void remember(struct waiting_line *line, struct waiting_account *account,
+                     struct thread_use use)
 {
-    size_t at_most = use.cpu_ns >= LINE_DEAR_NS ? 1 : use.held_ns >= LINE_LONG_NS ? line->share : 0;
+    size_t at_most = use.cpu_ns >= WAITING_DEAR_NS    ? 1
+                     : use.held_ns >= WAITING_LONG_NS ? line->share
+                                                      : 0;
 
     if (at_most == 0)
         return;
@@ -169,21 +172,21 @@ static void remember(struct waiting_line *line, struct line_account *account, st
         at_most = account->at_most;
     forget(line, account);
     account->at_most = at_most;
-    account->until_ns = use.now_ns + LINE_MEMORY_NS;
+    account->until_ns = use.now_ns + WAITING_MEMORY_NS;
     DL_APPEND2(line->remembered, account, sooner, later);
     line->remembered_count++;
 }
 
-void line_destroy(struct waiting_line *line)
+void waiting_destroy(struct waiting_line *line)
 {
     if (line != NULL)
         forget_some(line, UINT64_MAX);
     free(line);
 }
 
-bool line_add(struct waiting_line *line, struct line_entry *entry)
+bool waiting_add(struct waiting_line *line, struct waiting_entry *entry)
 {
-    struct line_account *account;
+    struct waiting_account *account;
     enum ring kind = entry->has_reports ? RING_REPORTS : RING_OTHERS;
 
     forget_some(line, entry->arrived_ns);
@@ -208,9 +211,9 @@ bool line_add(struct waiting_line *line, struct line_entry *entry)
 }
 
 /* Of those that hold their share: the first whom nothing else binds. */
-static struct line_account *next_in_share(const struct waiting_line *line)
+static struct waiting_account *next_in_share(const struct waiting_line *line)
 {
-    struct line_account *account = line->rings[RING_SHARE];
+    struct waiting_account *account = line->rings[RING_SHARE];
 
     while (account != NULL && account->at_most > 0)
         account = account->next;
@@ -229,10 +232,10 @@ static bool is_turn_of_first(bool first_wait, bool others_wait, size_t *turns)
 }
 
 /* The account that has the next turn; NULL: none may be served. */
-static struct line_account *next_account(struct waiting_line *line)
+static struct waiting_account *next_account(struct waiting_line *line)
 {
-    struct line_account *reports = line->rings[RING_REPORTS], *others = line->rings[RING_OTHERS],
-                        *strangers = line->rings[RING_STRANGERS];
+    struct waiting_account *reports = line->rings[RING_REPORTS], *others = line->rings[RING_OTHERS],
+                           *strangers = line->rings[RING_STRANGERS];
     bool known_wait = reports != NULL || others != NULL;
 
     if (!known_wait && strangers == NULL)
@@ -243,10 +246,10 @@ static struct line_account *next_account(struct waiting_line *line)
                                                                                       : others;
 }
 
-struct line_entry *line_take(struct waiting_line *line)
+struct waiting_entry *waiting_take(struct waiting_line *line)
 {
-    struct line_account *account = next_account(line);
-    struct line_entry *entry;
+    struct waiting_account *account = next_account(line);
+    struct waiting_entry *entry;
     enum ring kind;
 
     if (account == NULL)
@@ -269,13 +272,13 @@ struct line_entry *line_take(struct waiting_line *line)
     return entry;
 }
 
-bool line_is_dear(const struct line_entry *entry)
+bool waiting_is_dear(const struct waiting_entry *entry)
 {
     return entry->of->at_most > 0;
 }
 
 /* After its share, or what it holds, has changed. One that stands in its ring keeps its turn. */
-static void place_again(struct waiting_line *line, struct line_account *account)
+static void place_again(struct waiting_line *line, struct waiting_account *account)
 {
     if (account->ring == RING_SHARE || account->ring == RING_NONE ||
         account->served >= share_of(line, account))
@@ -283,9 +286,9 @@ static void place_again(struct waiting_line *line, struct line_account *account)
 }
 
 /* Without memory for an account that has nothing else here nothing is held against it. */
-static void charge(struct waiting_line *line, uint64_t number, struct line_use use)
+static void charge(struct waiting_line *line, uint64_t number, struct thread_use use)
 {
-    struct line_account *account = make_account(line, number);
+    struct waiting_account *account = make_account(line, number);
 
     if (account == NULL)
         return;
@@ -293,20 +296,20 @@ static void charge(struct waiting_line *line, uint64_t number, struct line_use u
     place_again(line, account);
 }
 
-void line_finish(struct waiting_line *line, struct line_entry *entry, struct line_use use)
+void waiting_finish(struct waiting_line *line, struct waiting_entry *entry, struct thread_use use)
 {
-    struct line_account *account = entry->of;
+    struct waiting_account *account = entry->of;
 
     entry->of = NULL;
     account->served--;
-    if (account->number != LINE_STRANGERS)
+    if (account->number != WAITING_STRANGERS)
         remember(line, account, use);
-    else if (entry->account != LINE_STRANGERS)
+    else if (entry->account != WAITING_STRANGERS)
         charge(line, entry->account, use);
     place_again(line, account);
 }
 
-size_t line_length(const struct waiting_line *line)
+size_t waiting_length(const struct waiting_line *line)
 {
     return line->length;
 }
@@ -323,7 +326,7 @@ struct side {
 
 static struct side strangers_of(const struct waiting_line *line)
 {
-    const struct line_account *strangers = find_account(line, LINE_STRANGERS);
+    const struct waiting_account *strangers = find_account(line, WAITING_STRANGERS);
     struct side side = {.accounts = 0};
 
     if (strangers != NULL) {
@@ -346,9 +349,9 @@ static size_t ahead_on_side(struct side side, size_t own, bool has_reports)
     return least(side.reports + side.others, turns + least(side.reports, turns * TURNS_OF_FIRST));
 }
 
-size_t line_ahead(const struct waiting_line *line, const struct line_entry *entry)
+size_t waiting_ahead(const struct waiting_line *line, const struct waiting_entry *entry)
 {
-    const struct line_account *account = find_account(line, entry->account);
+    const struct waiting_account *account = find_account(line, entry->account);
     enum ring kind = entry->has_reports ? RING_REPORTS : RING_OTHERS;
     size_t own = account == NULL ? 0 : account->waiting[kind].count;
     struct side strangers = strangers_of(line);
@@ -357,7 +360,7 @@ size_t line_ahead(const struct waiting_line *line, const struct line_entry *entr
     size_t ahead;
 
     known.others = line->length - line->with_reports - strangers.others;
-    if (entry->account == LINE_STRANGERS) {
+    if (entry->account == WAITING_STRANGERS) {
         ahead = ahead_on_side(strangers, own, entry->has_reports);
         return ahead + least(known.reports + known.others, (ahead + 1) * TURNS_OF_FIRST);
     }
@@ -365,7 +368,7 @@ size_t line_ahead(const struct waiting_line *line, const struct line_entry *entr
     return ahead + least(strangers.reports + strangers.others, ahead / TURNS_OF_FIRST);
 }
 
-uint64_t line_oldest_ns(const struct waiting_line *line)
+uint64_t waiting_oldest_ns(const struct waiting_line *line)
 {
     return line->by_age == NULL ? 0 : line->by_age->arrived_ns;
 }

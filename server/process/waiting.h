@@ -18,62 +18,62 @@
  * however many accounts these are; what a stranger's request took is held against nobody.
  *
  * Pure: no threads, no clock; whoever uses it from several threads locks. */
-#ifndef SERVER_PROCESS_LINE_H
-#define SERVER_PROCESS_LINE_H
+#ifndef SERVER_PROCESS_WAITING_H
+#define SERVER_PROCESS_WAITING_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct waiting_line;
-struct line_account;
+struct waiting_account;
 
 /* The account of all strangers. */
-#define LINE_STRANGERS UINT64_MAX
+#define WAITING_STRANGERS UINT64_MAX
 
 /* From these on, a request has held a thread for long, or has taken much CPU. */
-#define LINE_LONG_NS UINT64_C(250000000)
-#define LINE_DEAR_NS UINT64_C(10000000)
+#define WAITING_LONG_NS UINT64_C(250000000)
+#define WAITING_DEAR_NS UINT64_C(10000000)
 /* How long its account is held to that. */
-#define LINE_MEMORY_NS UINT64_C(10000000000)
+#define WAITING_MEMORY_NS UINT64_C(10000000000)
 
 /* What serving a request took. */
-struct line_use {
+struct thread_use {
     uint64_t now_ns;          /* monotonic */
     uint64_t held_ns, cpu_ns; /* of the thread */
 };
 
 /* A request that waits; it is part of the caller's own struct and belongs to the caller. */
-struct line_entry {
-    /* A stranger's may be set to its own once its key was found, before line_finish: that account
-     * pays for what the request took. */
+struct waiting_entry {
+    /* A stranger's may be set to its own once its key was found, before waiting_finish: that
+     * account pays for what the request took. */
     uint64_t account;
     bool has_reports;
-    uint64_t arrived_ns;              /* monotonic */
-    struct line_entry *next;          /* of the account */
-    struct line_entry *older, *newer; /* of all */
-    struct line_account *of;          /* set from line_add to line_finish */
+    uint64_t arrived_ns;                 /* monotonic */
+    struct waiting_entry *next;          /* of the account */
+    struct waiting_entry *older, *newer; /* of all */
+    struct waiting_account *of;          /* set from waiting_add to waiting_finish */
 };
 
 /* An account is served by at most `share` threads at a time while others wait. NULL: no memory. */
-struct waiting_line *line_create(size_t share);
-void line_destroy(struct waiting_line *line); /* NULL is fine; it is empty */
+struct waiting_line *waiting_create(size_t share);
+void waiting_destroy(struct waiting_line *line); /* NULL is fine; it is empty */
 
 /* False: no memory; the entry does not wait. */
-bool line_add(struct waiting_line *line, struct line_entry *entry);
-/* The next one, which is served until line_finish. NULL: nobody waits who may be served now. */
-struct line_entry *line_take(struct waiting_line *line);
+bool waiting_add(struct waiting_line *line, struct waiting_entry *entry);
+/* The next one, which is served until waiting_finish. NULL: nobody waits who may be served now. */
+struct waiting_entry *waiting_take(struct waiting_line *line);
 /* Of one that is served: an earlier request of its account held a thread for long, or took much
  * CPU, a while ago. */
-bool line_is_dear(const struct line_entry *entry);
-void line_finish(struct waiting_line *line, struct line_entry *entry, struct line_use use);
+bool waiting_is_dear(const struct waiting_entry *entry);
+void waiting_finish(struct waiting_line *line, struct waiting_entry *entry, struct thread_use use);
 
-size_t line_length(const struct waiting_line *line); /* that wait */
+size_t waiting_length(const struct waiting_line *line); /* that wait */
 /* About how many would be served before this entry, if it were added now and none came after it:
  * all that wait, but of other accounts only as many as have their turn before, and of the other
  * kind, with reports or without, only its part of the turns. */
-size_t line_ahead(const struct waiting_line *line, const struct line_entry *entry);
+size_t waiting_ahead(const struct waiting_line *line, const struct waiting_entry *entry);
 /* When the oldest of those that wait came; 0: nobody waits. */
-uint64_t line_oldest_ns(const struct waiting_line *line);
+uint64_t waiting_oldest_ns(const struct waiting_line *line);
 
 #endif
