@@ -7,7 +7,7 @@
 #include "server/base/log.h"
 #include "server/fates/fates.h"
 #include "server/process/health.h"
-#include "server/process/serve.h"
+#include "server/process/run.h"
 #include "server/process/server.h"
 #include "server/process/web_request.h"
 #include "server/process/worker.h"
@@ -133,7 +133,7 @@ static void flush_fates(struct worker *worker)
         log_event(LOG_LEVEL_WARNING, "fates_not_written", text_from(db_error(worker->db)));
 }
 
-enum status serve_cgi(struct server *server, struct failure *failure)
+enum status run_cgi(struct server *server, struct failure *failure)
 {
     struct worker worker;
     struct snapshot snapshot;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How long requests that share a transaction may wait for one another (serve_line.c).
+/* How long requests that share a transaction may wait for one another (worker_serve.c).
  *
  * The first of them is answered when all are run and committed, so nobody joins a transaction that
  * began some time ago. Whoever comes while a worker runs those that it has taken waits for them,

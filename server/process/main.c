@@ -11,7 +11,7 @@
 #include "server/base/version.h"
 #include "server/base/xml.h"
 #include "server/check/project_check.h"
-#include "server/process/serve.h"
+#include "server/process/run.h"
 #include "server/process/server.h"
 #include "server/upload/upload.h"
 #include "server/web/listen.h"
@@ -308,8 +308,8 @@ static enum status run_upload(const struct server_command *command)
     status = log_open(command->log_path, getenv("JOURNAL_STREAM") != NULL, &failure);
 
     if (status == STATUS_OK)
-        status = is_cgi_program(command) ? upload_serve_cgi(&upload, &failure)
-                                         : upload_serve(&upload, &failure);
+        status = is_cgi_program(command) ? upload_run_cgi(&upload, &failure)
+                                         : upload_run_fastcgi(&upload, &failure);
     if (status != STATUS_OK)
         log_event(LOG_LEVEL_CRITICAL, "not_served", text_from(failure.text));
     return status;
@@ -325,7 +325,7 @@ static enum status run_server(const struct server_command *command)
     if (status == STATUS_OK)
         status = server_create(&command->options, &server, &failure);
     if (status == STATUS_OK)
-        status = is_cgi ? serve_cgi(server, &failure) : serve(server, &failure);
+        status = is_cgi ? run_cgi(server, &failure) : run_fastcgi(server, &failure);
     if (status != STATUS_OK)
         log_event(LOG_LEVEL_CRITICAL, server == NULL ? "not_started" : "failed",
                   text_from(failure.text));

@@ -77,7 +77,7 @@ void worker_end_request(struct worker *worker, struct exchange *exchange, enum o
 bool worker_join(struct worker *worker, struct exchange *exchange, const struct snapshot *snapshot,
                  enum join_page page, struct text query, struct buffer *ret_page);
 
-/* Thread main (serve_line.c): serves what the receiver has, until it ends. */
+/* Thread main (worker_serve.c): serves what the receiver has, until it ends. */
 void worker_serve(struct worker *worker);
 /* Any thread: shuts connections down whose time is over at `now_ns`; UINT64_MAX: in any case. */
 void worker_cut_overdue(struct worker *worker, uint64_t now_ns);

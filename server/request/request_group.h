@@ -28,7 +28,7 @@
  * Later steps see what the requests before them wrote, as they would if these were committed,
  * though the database may write it for all of them at the end (db/mariadb_tail.c). That the
  * first reply waits for those that join is bounded by whoever lets them
- * (server/process/serve_line.c).
+ * (server/process/worker_serve.c).
  */
 #ifndef SERVER_REQUEST_REQUEST_GROUP_H
 #define SERVER_REQUEST_REQUEST_GROUP_H

@@ -81,7 +81,7 @@ static void sweep(const struct upload_process *process)
         log_line(LOG_LEVEL_NORMAL, "event=uploads_swept files=%zu", removed);
 }
 
-static void serve_until_stopped(struct upload_process *process)
+static void run_until_stopped(struct upload_process *process)
 {
     uint64_t swept_ns = clock_ns();
 
@@ -137,7 +137,7 @@ static enum status start(struct upload_process *process, struct failure *failure
     return status;
 }
 
-enum status upload_serve(const struct upload_options *options, struct failure *failure)
+enum status upload_run_fastcgi(const struct upload_options *options, struct failure *failure)
 {
     struct upload_process process = {.options = options};
     enum status status;
@@ -154,7 +154,7 @@ enum status upload_serve(const struct upload_options *options, struct failure *f
                  options->version, (int)process.project->config->upload_threads,
                  process.project->limits.ignores_certificates ? "ignored" : "checked");
         notify_manager("READY=1");
-        serve_until_stopped(&process);
+        run_until_stopped(&process);
         notify_manager("STOPPING=1");
         listener_stop(process.listener);
         if (!drain(&process))

@@ -28,9 +28,10 @@ struct upload_options {
 
 /* FastCGI: returns after SIGTERM or SIGINT. STATUS_IO: the disk did not let go of a file in time,
  * threads are still at work. */
-MUST_CHECK enum status upload_serve(const struct upload_options *options, struct failure *failure);
+MUST_CHECK enum status upload_run_fastcgi(const struct upload_options *options,
+                                          struct failure *failure);
 /* CGI: one request from the environment and standard input, which is answered in every case. */
-MUST_CHECK enum status upload_serve_cgi(const struct upload_options *options,
-                                        struct failure *failure);
+MUST_CHECK enum status upload_run_cgi(const struct upload_options *options,
+                                      struct failure *failure);
 
 #endif

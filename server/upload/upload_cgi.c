@@ -110,7 +110,7 @@ static void sweep_sometimes(const struct upload_project *project)
         (void)upload_store_sweep(project->store, days * DAY_S);
 }
 
-enum status upload_serve_cgi(const struct upload_options *options, struct failure *failure)
+enum status upload_run_cgi(const struct upload_options *options, struct failure *failure)
 {
     struct upload_project *project = NULL;
     struct buffer response = buffer_on_heap(RESPONSE_MAX);

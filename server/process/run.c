@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "server/process/serve.h"
+#include "server/process/run.h"
 
 #include "config/config.h"
 #include "server/base/arena.h"
@@ -227,7 +227,7 @@ static bool is_stop(int signal_number)
     return signal_number == SIGTERM || signal_number == SIGINT;
 }
 
-static void serve_until_stopped(struct running *running, const sigset_t *signals)
+static void run_until_stopped(struct running *running, const sigset_t *signals)
 {
     for (;;) {
         int signal_number = wait_for_signal(signals, 1000);
@@ -302,7 +302,7 @@ static enum status start(struct running *running, struct failure *failure)
     return status;
 }
 
-enum status serve(struct server *server, struct failure *failure)
+enum status run_fastcgi(struct server *server, struct failure *failure)
 {
     struct running *running = calloc(1, sizeof(*running));
     sigset_t signals;
@@ -321,7 +321,7 @@ enum status serve(struct server *server, struct failure *failure)
         log_line(LOG_LEVEL_NORMAL, "event=started version=\"%s\" threads=%d",
                  server_options(server)->version, running->thread_count);
         notify_manager("READY=1");
-        serve_until_stopped(running, &signals);
+        run_until_stopped(running, &signals);
     }
     notify_manager("STOPPING=1");
     if (running->listener != NULL)

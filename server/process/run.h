@@ -3,10 +3,10 @@
  *
  * main.c reads the command line and makes a struct server (server.h), which loads the configuration
  * and the project's files. As a CGI program it answers one request (cgi.c) and ends. As a FastCGI
- * server (serve.c) it opens the socket (listen.c) and starts: the watcher (watch.c), a thread that
+ * server (run.c) it opens the socket (listen.c) and starts: the watcher (watch.c), a thread that
  * notices what the administrator changes; the thread that keeps the job pool like the database
  * (server/pool/fill.h); the receiver (receive.c), which accepts connections and reads requests;
- * and the workers (worker.c). A worker takes a request that is there whole (serve_line.c), has
+ * and the workers (worker.c). A worker takes a request that is there whole (worker_serve.c), has
  * libfcgi read it (exchange.c, fcgi.c), takes a snapshot, lets server/request/ make the reply, and
  * writes it. What cannot be served in time is turned away by the receiver's thread.
  *
@@ -22,8 +22,8 @@
  * A stop is a drain: no new connections, the requests under way are finished and answered. A
  * second signal, or 30 seconds, cuts the connections; a transaction that goes on then belongs to a
  * client that will ask again. */
-#ifndef SERVER_PROCESS_SERVE_H
-#define SERVER_PROCESS_SERVE_H
+#ifndef SERVER_PROCESS_RUN_H
+#define SERVER_PROCESS_RUN_H
 
 #include "server/base/status.h"
 
@@ -31,8 +31,8 @@ struct server;
 
 /* FastCGI: starts the threads, and returns when they have ended, after SIGTERM or SIGINT.
  * STATUS_IO: the drain took longer than it may, threads are still at work. */
-MUST_CHECK enum status serve(struct server *server, struct failure *failure);
+MUST_CHECK enum status run_fastcgi(struct server *server, struct failure *failure);
 /* CGI: one request from the environment and standard input. */
-MUST_CHECK enum status serve_cgi(struct server *server, struct failure *failure);
+MUST_CHECK enum status run_cgi(struct server *server, struct failure *failure);
 
 #endif
