@@ -398,7 +398,7 @@ int db_compare_results_by_age(const void *result, const void *other);
 int db_compare_jobs_by_age(const void *job, const void *other);
 /* What the requests of several hosts ask first, read for all of them by one statement of each kind.
  */
-struct host_facts {
+struct host_rows {
     /* asked */
     int64_t hostid;
     bool wants_versions, wants_results;
@@ -413,9 +413,9 @@ struct host_facts {
     size_t result_count;
 };
 /* Their results are not given where all hosts together have `results_most` or more. */
-MUST_CHECK enum status db_hosts_read_facts(struct db *db, struct arena *arena,
-                                           struct host_facts *facts, size_t count,
-                                           size_t results_most);
+MUST_CHECK enum status db_hosts_read_rows(struct db *db, struct arena *arena,
+                                          struct host_rows *hosts, size_t count,
+                                          size_t results_most);
 /* The results of this host among these names that are IN_PROGRESS or OVER/NO_REPLY. */
 MUST_CHECK enum status db_jobs_by_name(struct db *db, struct arena *arena, int64_t hostid,
                                        const struct text *names, size_t count,

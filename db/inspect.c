@@ -50,27 +50,27 @@ static const char *keep_name(char **at, struct text name)
 
 /* The character set of result.name stands for all: every text that we write or compare goes to
  * columns that were made together with it. */
-static void take_character_set(struct database_facts *facts, struct text name)
+static void take_character_set(struct database_traits *traits, struct text name)
 {
-    if (name.length == 0 || name.length >= sizeof(facts->character_set))
+    if (name.length == 0 || name.length >= sizeof(traits->character_set))
         return;
     for (size_t i = 0; i < name.length; i++) {
         if (!isalnum((unsigned char)name.at[i]) && name.at[i] != '_')
             return;
     }
-    memcpy(facts->character_set, name.at, name.length);
-    facts->character_set[name.length] = '\0';
-    facts->bytes_per_character = 0;
+    memcpy(traits->character_set, name.at, name.length);
+    traits->character_set[name.length] = '\0';
+    traits->bytes_per_character = 0;
     if (text_is(name, "utf8mb4"))
-        facts->bytes_per_character = 4;
+        traits->bytes_per_character = 4;
     else if (text_starts(name, TEXT("utf8")))
-        facts->bytes_per_character = 3;
+        traits->bytes_per_character = 3;
 }
 
-static void take_column(struct database_facts *facts, const struct actual_column_row *row,
+static void take_column(struct database_traits *traits, const struct actual_column_row *row,
                         char **names)
 {
-    struct actual_column *column = &facts->columns.items[facts->columns.count++];
+    struct actual_column *column = &traits->columns.items[traits->columns.count++];
     bool is_varying = text_contains(row->data_type, TEXT("char"));
 
     column->table = keep_name(names, row->table_name);
@@ -83,10 +83,10 @@ static void take_column(struct database_facts *facts, const struct actual_column
     if (is_varying && column->bytes_max > DB_TEXT_MOST)
         column->bytes_max = DB_TEXT_MOST;
     if (strcmp(column->table, "result") == 0 && strcmp(column->name, "name") == 0)
-        take_character_set(facts, row->character_set);
+        take_character_set(traits, row->character_set);
 }
 
-static enum status read_columns(struct db *db, struct arena *arena, struct database_facts *facts)
+static enum status read_columns(struct db *db, struct arena *arena, struct database_traits *traits)
 {
     struct actual_column_row *rows;
     size_t count;
@@ -95,13 +95,13 @@ static enum status read_columns(struct db *db, struct arena *arena, struct datab
 
     if (status != STATUS_OK)
         return status;
-    facts->columns.items = calloc(count + 1, sizeof(facts->columns.items[0]));
-    facts->names = names = malloc((count + 1) * 130); /* two names of at most 64 bytes */
-    if (facts->columns.items == NULL || facts->names == NULL)
+    traits->columns.items = calloc(count + 1, sizeof(traits->columns.items[0]));
+    traits->names = names = malloc((count + 1) * 130); /* two names of at most 64 bytes */
+    if (traits->columns.items == NULL || traits->names == NULL)
         return STATUS_NO_MEMORY;
     for (size_t i = 0; i < count; i++)
         if (rows[i].table_name.length <= 64 && rows[i].column_name.length <= 64)
-            take_column(facts, &rows[i], &names);
+            take_column(traits, &rows[i], &names);
     return STATUS_OK;
 }
 
@@ -156,8 +156,8 @@ enum status inspect_columns(const struct actual_columns *columns, bool wants_our
     return STATUS_OK;
 }
 
-static enum status check_settings(struct db *db, struct arena *arena, struct database_facts *facts,
-                                  struct failure *failure)
+static enum status check_settings(struct db *db, struct arena *arena,
+                                  struct database_traits *traits, struct failure *failure)
 {
     struct setting_cursor rows;
     struct setting_row setting;
@@ -175,18 +175,18 @@ static enum status check_settings(struct db *db, struct arena *arena, struct dat
             by_statement = text_equal_nocase(setting.value, TEXT("STATEMENT"));
         } else if (text_equal_nocase(setting.name, TEXT("WSREP_ON"))) {
             has_wsrep = true;
-            facts->is_cluster = !text_equal_nocase(setting.value, TEXT("OFF"));
+            traits->is_cluster = !text_equal_nocase(setting.value, TEXT("OFF"));
         } else if (text_equal_nocase(setting.name, TEXT("MAX_ALLOWED_PACKET"))) {
             if (!text_to_i64(setting.value, &packet))
                 packet = DB_PACKET_LEAST;
         } else if (text_equal_nocase(setting.name, TEXT("READ_ONLY"))) {
-            facts->is_read_only = !text_equal_nocase(setting.value, TEXT("OFF"));
+            traits->is_read_only = !text_equal_nocase(setting.value, TEXT("OFF"));
         }
     }
     status = DB_END(&rows);
     if (!has_wsrep) /* a server that was built without it has no such variable, but others */
-        facts->is_cluster = !answers;
-    facts->packet_bytes = (size_t)packet;
+        traits->is_cluster = !answers;
+    traits->packet_bytes = (size_t)packet;
     if (status == STATUS_OK && packet < DB_PACKET_LEAST)
         return fail(failure, STATUS_DB_REFUSED,
                     "the database server takes %" PRId64 " bytes at once, and a server needs %d:"
@@ -200,31 +200,31 @@ static enum status check_settings(struct db *db, struct arena *arena, struct dat
     return status;
 }
 
-enum status database_inspect(struct db *db, bool is_project, struct database_facts *ret_facts,
+enum status database_inspect(struct db *db, bool is_project, struct database_traits *ret_traits,
                              struct failure *failure)
 {
     struct arena *arena = arena_create(INSPECT_BYTES_MAX);
-    struct database_facts facts = {
+    struct database_traits traits = {
         .character_set = "utf8mb4", .bytes_per_character = 4, .packet_bytes = DB_PACKET_LEAST};
     enum status status = STATUS_NO_MEMORY;
 
     if (arena != NULL)
-        status = read_columns(db, arena, &facts);
+        status = read_columns(db, arena, &traits);
     if (status == STATUS_OK)
-        status = check_settings(db, arena, &facts, failure);
+        status = check_settings(db, arena, &traits, failure);
     if (status == STATUS_OK && is_project)
-        status = inspect_columns(&facts.columns, true, failure);
+        status = inspect_columns(&traits.columns, true, failure);
     arena_destroy(arena);
     if (status != STATUS_OK)
-        database_facts_free(&facts);
+        database_traits_free(&traits);
     else
-        *ret_facts = facts;
+        *ret_traits = traits;
     return status;
 }
 
-void database_facts_free(struct database_facts *facts)
+void database_traits_free(struct database_traits *traits)
 {
-    free(facts->columns.items);
-    free(facts->names);
-    *facts = (struct database_facts){.bytes_per_character = 4, .packet_bytes = DB_PACKET_LEAST};
+    free(traits->columns.items);
+    free(traits->names);
+    *traits = (struct database_traits){.bytes_per_character = 4, .packet_bytes = DB_PACKET_LEAST};
 }

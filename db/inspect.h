@@ -12,7 +12,7 @@ struct arena;
 struct db;
 struct db_texts;
 
-struct database_facts {
+struct database_traits {
     struct actual_columns columns;
     char *names;                  /* what the columns' texts point into */
     char character_set[33];       /* of the tables' text columns */
@@ -26,12 +26,13 @@ struct database_facts {
  * one, our own tables missing, statement-format binary log, packets too small. Of the file database
  * (not `is_project`) no tables are demanded. */
 MUST_CHECK enum status database_inspect(struct db *db, bool is_project,
-                                        struct database_facts *ret_facts, struct failure *failure);
+                                        struct database_traits *ret_traits,
+                                        struct failure *failure);
 /* Whether the tables are such as we need: those of the project, and with `wants_ours` our own. */
 MUST_CHECK enum status inspect_columns(const struct actual_columns *columns, bool wants_ours,
                                        struct failure *failure);
 /* The names of the tables that we read or write, some of them more than once. */
 struct db_texts inspect_tables(struct arena *arena);
-void database_facts_free(struct database_facts *facts);
+void database_traits_free(struct database_traits *traits);
 
 #endif

@@ -35,12 +35,12 @@
 
 bool db_is_cluster(const struct db *db)
 {
-    return db->facts.is_cluster;
+    return db->traits.is_cluster;
 }
 
 const struct actual_columns *db_actual_columns(const struct db *db)
 {
-    return &db->facts.columns;
+    return &db->traits.columns;
 }
 
 static void start_library(void)
@@ -137,7 +137,7 @@ static enum status set_character_set(struct db *db)
 
     (void)snprintf(sql, sizeof(sql),
                    "SET SESSION character_set_client = %s, character_set_connection = %s",
-                   db->facts.character_set, db->facts.character_set);
+                   db->traits.character_set, db->traits.character_set);
     return db_run_text(db, sql);
 }
 
@@ -161,11 +161,11 @@ static enum status open_connection(struct db *db)
     struct failure failure = {0};
     enum status status;
 
-    database_facts_free(&db->facts);
+    database_traits_free(&db->traits);
     status = connect_to_server(db);
 
     if (status == STATUS_OK && db->with_database) {
-        status = database_inspect(db, db->inspects, &db->facts, &failure);
+        status = database_inspect(db, db->inspects, &db->traits, &failure);
         if (failure.text[0] != '\0')
             (void)snprintf(db->error, sizeof(db->error), "%s", failure.text);
         if (status == STATUS_OK && db->inspects)
@@ -377,7 +377,7 @@ enum status db_reopen(struct db *db)
     if (status != STATUS_OK)
         return status;
     db->was_refused = false;
-    if (!was_refused || !db->facts.is_read_only)
+    if (!was_refused || !db->traits.is_read_only)
         return STATUS_OK;
     mariadb_note_own(db, "the database server is still read-only");
     mariadb_disconnect(db);
@@ -441,7 +441,7 @@ void db_close(struct db *db)
     must(db->magic == DB_MAGIC);
     forget_connections_of_others(db);
     mariadb_disconnect(db);
-    database_facts_free(&db->facts);
+    database_traits_free(&db->traits);
     arena_destroy(db->scratch);
     arena_destroy(db->tail.arena);
     free(db->host);

@@ -91,7 +91,7 @@ struct db {
     struct tail tail;
     int64_t connection, token;
     struct db_prepared *prepared[STATEMENT_COUNT][STATEMENT_SIZES];
-    struct database_facts facts;
+    struct database_traits traits;
     struct arena *scratch; /* parameters of one execution */
     int64_t inserted_id;
     struct db_count count;

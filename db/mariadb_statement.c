@@ -165,7 +165,7 @@ static enum status prepare(struct db *db, const struct statement_definition *def
     if (prepared == NULL)
         return mariadb_lacks_memory(db);
     status = statement_write(definition, list_size,
-                             db->facts.columns.count == 0 ? NULL : &db->facts.columns,
+                             db->traits.columns.count == 0 ? NULL : &db->traits.columns,
                              &prepared->text, &failure);
     if (status != STATUS_OK)
         goto failed;
@@ -232,7 +232,7 @@ enum status mariadb_prepare_ahead(struct db *db)
 {
     enum status status = STATUS_OK;
 
-    if (!db->facts.is_cluster || !db->keeps_token)
+    if (!db->traits.is_cluster || !db->keeps_token)
         return STATUS_OK;
     for (int i = 0; i < STATEMENT_COUNT; i++) {
         const enum statement statement = (enum statement)i;
@@ -279,7 +279,7 @@ enum {
 /* How many bytes of values the server takes at once. */
 static size_t packet_room(const struct db *db)
 {
-    return db->facts.packet_bytes - PACKET_HEAD_BYTES;
+    return db->traits.packet_bytes - PACKET_HEAD_BYTES;
 }
 
 static const char *value_at(const struct execution *execution, size_t row,
@@ -352,7 +352,7 @@ static struct text text_of(const struct db *db, const struct execution *executio
     }
     if (parameter->type == DB_BYTES || parameter->type == DB_BYTE_STRINGS)
         return text_first(text, parameter->most == 0 ? text.length : parameter->most);
-    return value_text(db->scratch, text, db->facts.bytes_per_character, parameter->most);
+    return value_text(db->scratch, text, db->traits.bytes_per_character, parameter->most);
 }
 
 /* A parameter of all rows: the array form of a binding, of which a single row is the plain form
@@ -690,7 +690,7 @@ enum status mariadb_write_now(struct db *db, enum statement statement,
     const struct statement_definition *definition = statement_definition(statement);
     size_t list_most = 1;
     enum status status = measure_rows(db, definition, rows, &list_most);
-    const bool in_arrays = rows->count > 1 && list_most == 1 && !db->facts.is_cluster &&
+    const bool in_arrays = rows->count > 1 && list_most == 1 && !db->traits.is_cluster &&
                            definition->count != COUNT_SINGLY;
     uint64_t affected = 0;
 

@@ -58,8 +58,8 @@ void mariadb_disconnect(struct db *db)
 
 bool mariadb_wants_token(const struct db *db)
 {
-    return (db->facts.is_cluster || db->always_keeps_token) && !db->reads_only &&
-           actual_table_exists(&db->facts.columns, "qm_connection");
+    return (db->traits.is_cluster || db->always_keeps_token) && !db->reads_only &&
+           actual_table_exists(&db->traits.columns, "qm_connection");
 }
 
 void db_keep_token(struct db *db)
@@ -327,5 +327,5 @@ enum status db_part_undo(struct db *db)
 
 bool db_sees_losses(const struct db *db)
 {
-    return db->keeps_token || !db->facts.is_cluster;
+    return db->keeps_token || !db->traits.is_cluster;
 }

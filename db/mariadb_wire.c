@@ -37,7 +37,7 @@
 
 bool mariadb_can_send_ahead(const struct db *db)
 {
-    return !db->facts.is_cluster && mysql_get_client_version() >= LIBRARY_VERSION &&
+    return !db->traits.is_cluster && mysql_get_client_version() >= LIBRARY_VERSION &&
            db->mysql->methods->db_read_execute_response != NULL;
 }
 

@@ -49,27 +49,27 @@ struct fates {
     size_t over_count, over_capacity;
 };
 
-static const struct fate_facts facts[] = {
+static const struct fate_kind kinds[] = {
 #define FATE(name, number, ends, fails, word) {FATE_##name, ends, fails, word},
 #include "server/fates/fates.def"
 #undef FATE
 };
 
-const struct fate_facts *fate_facts_of(int64_t number)
+const struct fate_kind *fate_kind_of(int64_t number)
 {
-    for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
-        if ((int64_t)facts[i].fate == number)
-            return &facts[i];
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++)
+        if ((int64_t)kinds[i].fate == number)
+            return &kinds[i];
     return NULL;
 }
 
-static const struct exit_status_facts exits[] = {
+static const struct exit_status_meaning exits[] = {
 #define EXIT(number, name, words) {number, name, words},
 #include "server/fates/exit_statuses.def"
 #undef EXIT
 };
 
-const struct exit_status_facts *exit_status_facts_of(int64_t number)
+const struct exit_status_meaning *exit_status_meaning_of(int64_t number)
 {
     for (size_t i = 0; i < sizeof(exits) / sizeof(exits[0]); i++)
         if (exits[i].number == number)
@@ -198,7 +198,7 @@ static struct sum *sum_of(struct fates *fates, const struct key *key, size_t mos
 static void add(struct fates *fates, struct key key, int64_t results)
 {
     const size_t with_status = FATES_KEYS_MAX * 3 / 4;
-    const size_t with_version = FATES_KEYS_MAX - 2 * sizeof(facts) / sizeof(facts[0]);
+    const size_t with_version = FATES_KEYS_MAX - 2 * sizeof(kinds) / sizeof(kinds[0]);
     struct sum *sum = sum_of(fates, &key, with_status);
 
     if (sum == NULL) {
@@ -239,7 +239,7 @@ static void add_host(struct fates *fates, const struct host_fates *more)
 
 static void add_entry(struct fates *fates, int64_t now, const struct fate_entry *entry)
 {
-    const struct fate_facts *fate = fate_facts_of((int64_t)entry->fate);
+    const struct fate_kind *fate = fate_kind_of((int64_t)entry->fate);
     struct key key = {.appid = entry->appid,
                       .app_version_id = entry->app_version_id,
                       .fate = (int64_t)entry->fate,

@@ -28,20 +28,20 @@ enum result_fate {
 };
 enum { FATE_NUMBERS = FATE_VALIDATE_ERROR + 1 };
 /* NULL: there is no such fate. */
-struct fate_facts {
+struct fate_kind {
     enum result_fate fate;
     bool ends, fails;
     const char *word;
 };
-const struct fate_facts *fate_facts_of(int64_t number);
+const struct fate_kind *fate_kind_of(int64_t number);
 
 /* What an exit status means; NULL: it is the application's own. */
-struct exit_status_facts {
+struct exit_status_meaning {
     int64_t number;
     const char *name; /* BOINC's or the system's; "" where it has none */
     const char *words;
 };
-const struct exit_status_facts *exit_status_facts_of(int64_t number);
+const struct exit_status_meaning *exit_status_meaning_of(int64_t number);
 
 enum {
     FATES_KEYS_MAX = 2000,   /* of one process in an hour */

@@ -37,7 +37,7 @@ static int compare_failures(const void *a, const void *b)
 
 static void add(struct fates_summary *summary, const struct fate_version_row *row)
 {
-    const struct fate_facts *fate = fate_facts_of(row->fate);
+    const struct fate_kind *fate = fate_kind_of(row->fate);
 
     if (fate == NULL) /* of a later version of the program */
         return;
@@ -115,10 +115,10 @@ struct text fates_version_words(struct arena *arena, const struct fates_summary 
 
 struct text fates_exit_words(struct arena *arena, int64_t exit_status)
 {
-    const struct exit_status_facts *facts = exit_status_facts_of(exit_status);
+    const struct exit_status_meaning *meaning = exit_status_meaning_of(exit_status);
 
-    if (facts == NULL)
+    if (meaning == NULL)
         return TEXT("the application's own exit status");
-    return text_print(arena, "%s%s%s", facts->name, facts->name[0] != '\0' ? ": " : "",
-                      facts->words);
+    return text_print(arena, "%s%s%s", meaning->name, meaning->name[0] != '\0' ? ": " : "",
+                      meaning->words);
 }

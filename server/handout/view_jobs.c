@@ -229,7 +229,7 @@ static struct own_job own_job_of(const struct request *request, const struct hos
 }
 
 static enum status read_own(struct request *request, const struct host_view *view,
-                            struct workload_facts *facts)
+                            struct workload_sources *sources)
 {
     const struct host_job *rows = NULL;
     size_t count = 0;
@@ -246,8 +246,8 @@ static enum status read_own(struct request *request, const struct host_view *vie
         return STATUS_NO_MEMORY;
     for (size_t i = 0; i < count; i++)
         if (!is_answered(answered, rows[i].result.id))
-            own[facts->own_count++] = own_job_of(request, view, &rows[i]);
-    facts->own = own;
+            own[sources->own_count++] = own_job_of(request, view, &rows[i]);
+    sources->own = own;
     return STATUS_OK;
 }
 
@@ -281,7 +281,7 @@ static enum status read_memory(struct request *request, struct host_view *view)
 
 /* Resent jobs and aborts of the answer: what is new in it is not yet queued. */
 static bool read_answer(struct request *request, const struct host_view *view,
-                        struct workload_facts *facts)
+                        struct workload_sources *sources)
 {
     const struct answer *answer = &request->attempt.answer;
     struct edf_job *resent = ARENA_ARRAY(request->arena, answer->job_count, struct edf_job);
@@ -296,13 +296,13 @@ static bool read_answer(struct request *request, const struct host_view *view,
                                  .cpus = job->usage.avg_ncpus,
                                  .wall_time = job->wall_time};
         if (job->is_resent && job->app->non_cpu_intensive == 0)
-            resent[facts->resent_count++] = workload_job(
+            resent[sources->resent_count++] = workload_job(
                 &use, (double)job->report_deadline - view->now, view_memory_of(view, job));
     }
     for (const struct text_item *item = answer->aborts.first; item != NULL; item = item->next)
-        aborted[facts->aborted_count++] = item->text;
-    facts->resent = resent;
-    facts->aborted = aborted;
+        aborted[sources->aborted_count++] = item->text;
+    sources->resent = resent;
+    sources->aborted = aborted;
     return true;
 }
 
@@ -316,7 +316,7 @@ static bool needs_own(const struct request *request, const struct host_view *vie
 static enum status make_queue(struct request *request, struct host_view *view)
 {
     const struct config *config = request->config;
-    struct workload_facts facts = {
+    struct workload_sources sources = {
         .message = &request->message,
         .asked = &view->asked,
         .availability = view->availability,
@@ -331,13 +331,13 @@ static enum status make_queue(struct request *request, struct host_view *view)
     };
 
     if (needs_own(request, view)) {
-        enum status status = read_own(request, view, &facts);
+        enum status status = read_own(request, view, &sources);
         if (status != STATUS_OK)
             return status;
     }
-    if (!read_answer(request, view, &facts))
+    if (!read_answer(request, view, &sources))
         return STATUS_NO_MEMORY;
-    view->workload = workload_make(request->arena, &facts);
+    view->workload = workload_make(request->arena, &sources);
     return view->workload != NULL ? STATUS_OK : STATUS_NO_MEMORY;
 }
 

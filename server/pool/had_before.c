@@ -3,7 +3,7 @@
  * user or host: jobs that are not for whoever asks are passed over without another query. Only what
  * the database has committed comes in, and it stays true until the workunit is deleted; still it is
  * forgotten after a while, as somebody may repair the database by hand, and to bound the memory. A
- * fact that was forgotten costs a query. */
+ * pair that was forgotten costs a query. */
 #include "server/base/random.h"
 #include "server/pool/pool_internal.h"
 
@@ -23,85 +23,85 @@ uint64_t had_key(enum pool_subject subject, int64_t id)
     return key != 0 ? key : 1;
 }
 
-static uint64_t fact_of(uint64_t key, int64_t workunitid)
+static uint64_t pair_of(uint64_t key, int64_t workunitid)
 {
-    uint64_t fact = random_mix(key, (uint64_t)workunitid);
-    return fact != 0 ? fact : 1;
+    uint64_t pair = random_mix(key, (uint64_t)workunitid);
+    return pair != 0 ? pair : 1;
 }
 
-/* The place of the fact, or the free one where it belongs. */
-static uint64_t *place_of(uint64_t *table, size_t mask, uint64_t fact)
+/* The place of the pair, or the free one where it belongs. */
+static uint64_t *place_of(uint64_t *table, size_t mask, uint64_t pair)
 {
-    size_t at = (size_t)fact & mask;
+    size_t at = (size_t)pair & mask;
 
-    while (table[at] != 0 && table[at] != fact)
+    while (table[at] != 0 && table[at] != pair)
         at = (at + 1) & mask;
     return &table[at];
 }
 
-bool had_before(const struct had_facts *facts, uint64_t key, int64_t workunitid)
+bool had_before(const struct had_pairs *pairs, uint64_t key, int64_t workunitid)
 {
-    uint64_t fact;
+    uint64_t pair;
 
-    if (key == 0 || facts->young == NULL)
+    if (key == 0 || pairs->young == NULL)
         return false;
-    fact = fact_of(key, workunitid);
-    return *place_of(facts->young, facts->mask, fact) != 0 ||
-           *place_of(facts->old, facts->mask, fact) != 0;
+    pair = pair_of(key, workunitid);
+    return *place_of(pairs->young, pairs->mask, pair) != 0 ||
+           *place_of(pairs->old, pairs->mask, pair) != 0;
 }
 
-size_t had_bytes(const struct had_facts *facts)
+size_t had_bytes(const struct had_pairs *pairs)
 {
-    return facts->young == NULL ? 0 : 2 * (facts->mask + 1) * sizeof(facts->young[0]);
+    return pairs->young == NULL ? 0 : 2 * (pairs->mask + 1) * sizeof(pairs->young[0]);
 }
 
-void had_clear(struct had_facts *facts)
+void had_clear(struct had_pairs *pairs)
 {
-    free(facts->young);
-    free(facts->old);
-    *facts = (struct had_facts){0};
+    free(pairs->young);
+    free(pairs->old);
+    *pairs = (struct had_pairs){0};
 }
 
 /* As many as the pool has buckets for jobs. Without memory nothing is kept. */
-static bool make_tables(struct had_facts *facts, size_t mask)
+static bool make_tables(struct had_pairs *pairs, size_t mask)
 {
-    facts->mask = mask;
-    facts->young = calloc(mask + 1, sizeof(facts->young[0]));
-    facts->old = calloc(mask + 1, sizeof(facts->old[0]));
-    if (facts->young == NULL || facts->old == NULL)
-        had_clear(facts);
-    return facts->young != NULL;
+    pairs->mask = mask;
+    pairs->young = calloc(mask + 1, sizeof(pairs->young[0]));
+    pairs->old = calloc(mask + 1, sizeof(pairs->old[0]));
+    if (pairs->young == NULL || pairs->old == NULL)
+        had_clear(pairs);
+    return pairs->young != NULL;
 }
 
-static void age(struct had_facts *facts)
+static void age(struct had_pairs *pairs)
 {
-    uint64_t *table = facts->old;
+    uint64_t *table = pairs->old;
 
-    if (facts->young == NULL)
+    if (pairs->young == NULL)
         return;
-    memset(table, 0, (facts->mask + 1) * sizeof(table[0]));
-    facts->old = facts->young;
-    facts->young = table;
-    facts->count = 0;
+    memset(table, 0, (pairs->mask + 1) * sizeof(table[0]));
+    pairs->old = pairs->young;
+    pairs->young = table;
+    pairs->count = 0;
 }
 
 void pool_note_had(struct pool *pool, enum pool_subject subject, int64_t id,
                    const int64_t *workunitids, size_t count)
 {
-    struct had_facts *facts = &pool->had;
+    struct had_pairs *pairs = &pool->had;
     uint64_t key = had_key(subject, id);
 
     pool_lock(pool);
     for (size_t i = 0; i < count && key != 0; i++) {
-        uint64_t fact = fact_of(key, workunitids[i]), *place;
+        uint64_t pair = pair_of(key, workunitids[i]), *place;
 
-        if (facts->young == NULL && !make_tables(facts, pool->hash_mask))
+        if (pairs->young == NULL && !make_tables(pairs, pool->hash_mask))
             break;
-        if (facts->count >= (facts->mask + 1) / 4 * 3)
-            age(facts);
-        place = place_of(facts->young, facts->mask, fact);
-        facts->count += *place == 0;
-        *place = fact;
+        if (pairs->count >= (pairs->mask + 1) / 4 * 3)
+            age(pairs);
+        place = place_of(pairs->young, pairs->mask, pair);
+        pairs->count += *place == 0;
+        *place = pair;
     }
     pool_unlock(pool);
 }

@@ -98,9 +98,9 @@ struct group_node {
 enum { GROUP_BUCKETS = 4096 };
 
 /* Who had a result of which workunit, as 64 bits mixed of both: two pairs that mix to the same are
- * less likely than a fault of the memory. Two tables of open addressing, made when the first fact
+ * less likely than a fault of the memory. Two tables of open addressing, made when the first pair
  * comes: once the young one is three quarters full, or old enough, it becomes the old one. */
-struct had_facts {
+struct had_pairs {
     uint64_t *young, *old; /* NULL: none; 0 in free places */
     size_t mask;           /* of both */
     size_t count;          /* in the young one */
@@ -137,7 +137,7 @@ struct pool {
     size_t server_count;
     slot divide_at; /* 0: divided */
 
-    struct had_facts had;
+    struct had_pairs had;
 
     int64_t *reread_ids;
     size_t reread_count;
@@ -199,9 +199,9 @@ slot tree_least(const struct pool *pool, slot root, enum class_limit which, cons
 
 /* Of a subject; 0 stands for none. */
 uint64_t had_key(enum pool_subject subject, int64_t id);
-bool had_before(const struct had_facts *facts, uint64_t key, int64_t workunitid);
-size_t had_bytes(const struct had_facts *facts);
-void had_clear(struct had_facts *facts);
+bool had_before(const struct had_pairs *pairs, uint64_t key, int64_t workunitid);
+size_t had_bytes(const struct had_pairs *pairs);
+void had_clear(struct had_pairs *pairs);
 
 /* --- classes.c -------------------------------------------------------------------------------- */
 

@@ -120,7 +120,7 @@ static enum status read_hours(struct fates_reading *reading, struct db *db)
         db_fates_by_hour(db, reading->arena, fates_since(reading->at, 2), 0, &rows, &count);
 
     for (size_t i = 0; status == STATUS_OK && i < count; i++)
-        if (fate_facts_of(rows[i].fate) != NULL)
+        if (fate_kind_of(rows[i].fate) != NULL)
             reading->by_fate[rows[i].fate] += rows[i].results;
     return status;
 }
@@ -167,7 +167,7 @@ static void write_reading(const struct fates_reading *reading, struct buffer *pa
     metric_head(page, "results", "gauge",
                 "results of the project by what became of them, in this hour and the one before");
     for (int i = 1; i < FATE_NUMBERS; i++)
-        metric_value(page, "results", "fate", text_from(fate_facts_of(i)->word),
+        metric_value(page, "results", "fate", text_from(fate_kind_of(i)->word),
                      (double)reading->by_fate[i]);
     metric_head(page, "version_results", "gauge",
                 "results of a version that ended in the last day");

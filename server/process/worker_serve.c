@@ -37,7 +37,7 @@ enum {
     /* Bytes of a reply that a socket takes at once, though nobody reads them. Longer ones are sent
      * last: a web server that passes them on to a slow client keeps nobody else's reply up. */
     SHORT_REPLY = 64 * 1024,
-    FACTS_BYTES_MAX = 4 * 1024 * 1024 /* of what is read for several requests */
+    HOST_ROWS_BYTES_MAX = 4 * 1024 * 1024 /* of what is read for several requests */
 };
 
 /* --- one exchange ----------------------------------------------------------------------------- */
@@ -419,7 +419,7 @@ void worker_serve(struct worker *worker)
     bool others_came;
 
     worker->group = (struct request_group){
-        .others_wait = others_wait, .context = worker, .arena = arena_create(FACTS_BYTES_MAX)};
+        .others_wait = others_wait, .context = worker, .arena = arena_create(HOST_ROWS_BYTES_MAX)};
     while ((received = receiver_take(worker->receiver, &worker->taking, shares_commits(worker))) !=
            NULL) {
         serve_received(worker, received);

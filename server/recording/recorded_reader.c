@@ -231,22 +231,22 @@ enum status recorded_request_read(struct text lines, struct arena *arena,
 {
     struct recorded_request *record = ret_request;
     size_t at = text_find(lines, TEXT("\n<scheduler_request>\n"));
-    struct text facts = text_first(lines, at + 1);
+    struct text known = text_first(lines, at + 1);
     enum status status;
 
     *record = (struct recorded_request){0};
     if (at == lines.length)
         return fail(failure, STATUS_INVALID, "no <scheduler_request>");
     record->request =
-        (struct text){.at = lines.at + facts.length, .length = lines.length - facts.length};
-    status = read_head(facts, arena, record, failure);
+        (struct text){.at = lines.at + known.length, .length = lines.length - known.length};
+    status = read_head(known, arena, record, failure);
     if (status == STATUS_OK && record->head.kind == (int64_t)ANSWER_FULL)
-        status = read_known(facts, arena, record, failure);
+        status = read_known(known, arena, record, failure);
     if (status == STATUS_OK)
-        status = read_rows(&record_jobs, facts, arena, &record->jobs, &record->job_count, failure);
+        status = read_rows(&record_jobs, known, arena, &record->jobs, &record->job_count, failure);
     if (status == STATUS_OK)
         status =
-            read_texts("reason", facts, arena, &record->reasons, &record->reason_count, failure);
+            read_texts("reason", known, arena, &record->reasons, &record->reason_count, failure);
     for (size_t i = 0; status == STATUS_OK && i < record->unsent_count; i++)
         if (!is_sound(&record->unsent[i]))
             status = fail(failure, STATUS_INVALID, "<unsent>: no such jobs");

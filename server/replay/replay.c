@@ -12,7 +12,7 @@
 #include "server/replay/recorded_world.h"
 #include "server/reply/answer.h"
 #include "server/request/authenticate.h"
-#include "server/request/plan_facts.h"
+#include "server/request/plan_conditions.h"
 #include "server/rpc/request.h"
 #include "server/rpc/request_delay.h"
 

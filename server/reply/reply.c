@@ -44,11 +44,11 @@ static bool is_for(const struct reply *reply, enum scope scope, int64_t since, i
 
 static void write_elements(struct reply *reply)
 {
-    const struct reply_facts *facts = reply->facts;
+    const struct reply_sources *sources = reply->sources;
     const struct answer *answer = reply->answer;
-    const struct config *config = facts->config;
-    const struct user_row *user = facts->user;
-    const struct host_row *host = facts->host;
+    const struct config *config = sources->config;
+    const struct user_row *user = sources->user;
+    const struct host_row *host = sources->host;
 
 #define ELEMENT(name, scope, since, before, kind, condition, value) \
     if (is_for(reply, SCOPE_##scope, since, before) && (condition)) \
@@ -57,16 +57,16 @@ static void write_elements(struct reply *reply)
 #undef ELEMENT
 }
 
-static void write_document(const struct reply_facts *facts, bool with_jobs, struct buffer *out)
+static void write_document(const struct reply_sources *sources, bool with_jobs, struct buffer *out)
 {
-    struct reply reply = {.facts = facts,
-                          .answer = facts->answer,
+    struct reply reply = {.sources = sources,
+                          .answer = sources->answer,
                           .out = out,
-                          .version = facts->client_version,
-                          .apps = {.arena = facts->arena},
-                          .app_versions = {.arena = facts->arena},
-                          .workunits = {.arena = facts->arena},
-                          .files = {.arena = facts->arena}};
+                          .version = sources->client_version,
+                          .apps = {.arena = sources->arena},
+                          .app_versions = {.arena = sources->arena},
+                          .workunits = {.arena = sources->arena},
+                          .files = {.arena = sources->arena}};
 
     if (with_jobs && reply.answer->kind == ANSWER_FULL && reply.answer->job_count > 0)
         reply.job_is_written = reply_check_jobs(&reply);
@@ -75,16 +75,16 @@ static void write_document(const struct reply_facts *facts, bool with_jobs, stru
     buffer_add_string(out, "</scheduler_reply>\n");
 }
 
-void reply_write(const struct reply_facts *facts, struct buffer *ret_reply)
+void reply_write(const struct reply_sources *sources, struct buffer *ret_reply)
 {
     size_t start = ret_reply->length;
 
-    write_document(facts, true, ret_reply);
-    if (ret_reply->overflowed && facts->answer->job_count > 0) {
+    write_document(sources, true, ret_reply);
+    if (ret_reply->overflowed && sources->answer->job_count > 0) {
         log_line(LOG_LEVEL_WARNING, "event=reply_too_large host=%lld jobs=%zu",
-                 (long long)facts->host->id, facts->answer->job_count);
+                 (long long)sources->host->id, sources->answer->job_count);
         ret_reply->overflowed = false;
         ret_reply->length = start;
-        write_document(facts, false, ret_reply);
+        write_document(sources, false, ret_reply);
     }
 }

@@ -5,8 +5,8 @@
  * Once it is committed, reply_write walks reply_elements.def, which says what is written, in which
  * order and for which versions of the client. Most rows are lines (reply_lines.c); blocks are
  * written by reply_blocks.c, jobs with their documents by reply_jobs.c, and blocks that the project
- * keeps in files by reply_project.c. The room knows nothing of requests: struct reply_facts is all
- * that it reads. The form of a reply: protocol(7) 1.5, 3.1 to 3.8. */
+ * keeps in files by reply_project.c. The room knows nothing of requests: struct reply_sources is
+ * all that it reads. The form of a reply: protocol(7) 1.5, 3.1 to 3.8. */
 #ifndef SERVER_REPLY_REPLY_H
 #define SERVER_REPLY_REPLY_H
 
@@ -26,7 +26,7 @@ struct project_blocks;
 struct user_row;
 
 /* Who gets the reply, and what stands in it beside the answer. */
-struct reply_facts {
+struct reply_sources {
     const struct answer *answer;
     const struct config *config;
     const struct project_blocks *blocks; /* NULL: none */
@@ -41,7 +41,7 @@ struct reply_facts {
 /* Appends the document, first line <scheduler_reply>, in lines that every client reads. Should the
  * buffer be too small for it all, the jobs are left out; if even that does not fit, it overflows.
  */
-void reply_write(const struct reply_facts *facts, struct buffer *ret_reply);
+void reply_write(const struct reply_sources *sources, struct buffer *ret_reply);
 
 /* Why a job cannot be written for a client of this version, for the log; NULL: it can. To be asked
  * before a job is taken: what the reply leaves out would wait for its deadline. */

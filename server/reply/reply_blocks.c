@@ -29,7 +29,7 @@ enum { RESOURCE_NAME_MAX = 64 };
 static void log_left_out(const struct reply *reply, const char *what)
 {
     log_line(LOG_LEVEL_WARNING, "event=reply_left_out what=%s host=%lld user=%lld", what,
-             (long long)reply->facts->host->id, (long long)reply->facts->user->id);
+             (long long)reply->sources->host->id, (long long)reply->sources->user->id);
 }
 
 /* --- messages ----------------------------------------------------------------------------- */
@@ -94,7 +94,7 @@ static void add_messages(struct buffer *joined, const struct answer *answer,
 /* Notices first: if something must be cut off, then what matters less. */
 static void write_one_message(struct reply *reply)
 {
-    struct buffer joined = buffer_in(reply->facts->arena);
+    struct buffer joined = buffer_in(reply->sources->arena);
     enum message_priority priority = MESSAGE_LOW;
 
     add_messages(&joined, reply->answer, MESSAGE_NOTICE);
@@ -122,7 +122,7 @@ void reply_messages(struct reply *reply, const char *element)
 double reply_delay(const struct reply *reply)
 {
     return delay_in_reply(reply->answer->request_delay,
-                          reply->facts->config->min_sendwork_interval);
+                          reply->sources->config->min_sendwork_interval);
 }
 
 static bool says_no_apps(const struct reply *reply, const struct answer_resource *resource);
@@ -135,7 +135,7 @@ static double sooner(double delay, double other)
 
 double reply_next_rpc(const struct reply *reply)
 {
-    double delay = reply->facts->config->next_rpc_delay;
+    double delay = reply->sources->config->next_rpc_delay;
 
     delay = sooner(delay, reply->answer->next_contact);
     for (size_t i = 0; i < reply->answer->resource_count; i++)
@@ -150,13 +150,13 @@ void reply_email_hash(struct reply *reply, const char *element)
 {
     char hex[MD5_HEX_SIZE];
 
-    md5_hex(reply->facts->user->email_addr, NO_TEXT, hex);
+    md5_hex(reply->sources->user->email_addr, NO_TEXT, hex);
     line_text(reply, element, text_from(hex));
 }
 
 void reply_external_cpid(struct reply *reply, const char *element)
 {
-    const struct user_row *user = reply->facts->user;
+    const struct user_row *user = reply->sources->user;
     char hex[MD5_HEX_SIZE];
 
     md5_hex(user->cross_project_id, user->email_addr, hex);
@@ -167,7 +167,7 @@ void reply_blob(struct reply *reply, const char *element, struct text text)
 {
     struct text content;
 
-    if (!blob_content(reply->facts->arena, text, element, &content)) {
+    if (!blob_content(reply->sources->arena, text, element, &content)) {
         log_left_out(reply, element);
         return;
     }
@@ -185,7 +185,7 @@ void reply_global_preferences(struct reply *reply, const char *element)
 /* Always sent: a client without them goes on with those it had. */
 void reply_project_preferences(struct reply *reply, const char *element)
 {
-    struct text stored = reply->facts->user->project_prefs;
+    struct text stored = reply->sources->user->project_prefs;
 
     if (text_trim(stored).length == 0)
         stored = TEXT("<resource_share>100</resource_share>");
@@ -262,7 +262,7 @@ void reply_host_messages(struct reply *reply, const char *element)
     for (const struct text_item *item = messages->first; item != NULL; item = item->next) {
         struct text message = text_trim(item->text);
         if (text_starts(message, TEXT("<")) && text_ends(message, TEXT(">")) &&
-            blob_is_sound(reply->facts->arena, message))
+            blob_is_sound(reply->sources->arena, message))
             lines_verbatim(reply, message);
         else
             log_left_out(reply, element);

@@ -111,7 +111,7 @@ const char *reply_job_fault(const struct answer_job *job, int64_t client_version
 const bool *reply_check_jobs(const struct reply *reply)
 {
     const struct answer *answer = reply->answer;
-    bool *is_written = ARENA_ARRAY(reply->facts->arena, answer->job_count, bool);
+    bool *is_written = ARENA_ARRAY(reply->sources->arena, answer->job_count, bool);
 
     if (is_written == NULL)
         return NULL;
@@ -122,7 +122,7 @@ const bool *reply_check_jobs(const struct reply *reply)
         is_written[i] = fault == NULL;
         if (fault != NULL)
             log_line(LOG_LEVEL_WARNING, "event=job_not_sent result=%lld host=%lld why=\"%s\"",
-                     (long long)job->resultid, (long long)reply->facts->host->id, fault);
+                     (long long)job->resultid, (long long)reply->sources->host->id, fault);
     }
     return is_written;
 }

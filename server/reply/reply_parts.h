@@ -14,7 +14,7 @@ struct answer;
 struct answer_job;
 struct arena;
 struct buffer;
-struct reply_facts;
+struct reply_sources;
 
 /* --- texts that were written already ------------------------------------------------------ */
 
@@ -30,7 +30,7 @@ bool text_set_add(struct text_set *set, struct text text);
 /* --- the reply being written -------------------------------------------------------------- */
 
 struct reply {
-    const struct reply_facts *facts;
+    const struct reply_sources *sources;
     const struct answer *answer;
     struct buffer *out;
     int64_t version;            /* of the client; 0: unknown, treated as the oldest */

@@ -16,15 +16,15 @@
 
 static struct text number_text(const struct reply *reply, int64_t number)
 {
-    return text_print(reply->facts->arena, "%lld", (long long)number);
+    return text_print(reply->sources->arena, "%lld", (long long)number);
 }
 
 /* A key that opens less than the account's own, and stops when the password changes; "" is the weak
  * one. */
 static struct text derived_key(const struct reply *reply, const char *purpose)
 {
-    const struct user_row *user = reply->facts->user;
-    struct arena *arena = reply->facts->arena;
+    const struct user_row *user = reply->sources->user;
+    struct arena *arena = reply->sources->arena;
     char hex[MD5_HEX_SIZE];
 
     md5_hex(user->authenticator,
@@ -36,24 +36,24 @@ static struct text derived_key(const struct reply *reply, const char *purpose)
  * one. */
 static bool fill(const struct reply *reply, struct text blank, struct text *ret_text)
 {
-    const struct reply_facts *facts = reply->facts;
+    const struct reply_sources *sources = reply->sources;
 
     if (text_is(blank, "userid"))
-        *ret_text = number_text(reply, facts->user->id);
+        *ret_text = number_text(reply, sources->user->id);
     else if (text_is(blank, "user_name"))
-        *ret_text = facts->user->name;
+        *ret_text = sources->user->name;
     else if (text_is(blank, "hostid"))
-        *ret_text = number_text(reply, facts->host->id);
+        *ret_text = number_text(reply, sources->host->id);
     else if (text_is(blank, "teamid"))
-        *ret_text = number_text(reply, facts->user->teamid);
+        *ret_text = number_text(reply, sources->user->teamid);
     else if (text_is(blank, "team_name"))
-        *ret_text = facts->team_name;
+        *ret_text = sources->team_name;
     else if (text_is(blank, "master_url"))
-        *ret_text = facts->config->master_url;
+        *ret_text = sources->config->master_url;
     else if (text_is(blank, "project_name"))
-        *ret_text = facts->config->long_name;
+        *ret_text = sources->config->long_name;
     else if (text_is(blank, "authenticator"))
-        *ret_text = facts->has_weak_key ? derived_key(reply, "") : facts->user->authenticator;
+        *ret_text = sources->has_weak_key ? derived_key(reply, "") : sources->user->authenticator;
     else if (text_is(blank, "weak_auth"))
         *ret_text = derived_key(reply, "");
     else if (text_is(blank, "rss_auth"))
@@ -71,7 +71,7 @@ static struct text rest_after(struct text text, size_t offset)
 /* The text with its <x/> blanks filled. */
 static struct text filled(const struct reply *reply, struct text text)
 {
-    struct buffer out = buffer_in(reply->facts->arena);
+    struct buffer out = buffer_in(reply->sources->arena);
 
     while (text.length > 0) {
         size_t open = text_find(text, TEXT("<"));
@@ -94,8 +94,8 @@ static struct text filled(const struct reply *reply, struct text text)
 /* Without what stands between <ifteam> and </ifteam>, or without these tags alone. */
 static struct text for_team(const struct reply *reply, struct text text)
 {
-    struct buffer out = buffer_in(reply->facts->arena);
-    bool has_team = reply->facts->user->teamid > 0;
+    struct buffer out = buffer_in(reply->sources->arena);
+    bool has_team = reply->sources->user->teamid > 0;
 
     while (text.length > 0) {
         size_t open = text_find(text, TEXT("<ifteam>"));
@@ -115,7 +115,7 @@ static struct text for_team(const struct reply *reply, struct text text)
 
 void reply_gui_urls(struct reply *reply, const char *element)
 {
-    const struct project_blocks *blocks = reply->facts->blocks;
+    const struct project_blocks *blocks = reply->sources->blocks;
 
     if (blocks != NULL && blocks->gui_urls.length > 0)
         reply_blob(reply, element, filled(reply, for_team(reply, blocks->gui_urls)));
@@ -123,7 +123,7 @@ void reply_gui_urls(struct reply *reply, const char *element)
 
 void reply_rss_feeds(struct reply *reply, const char *element)
 {
-    const struct project_blocks *blocks = reply->facts->blocks;
+    const struct project_blocks *blocks = reply->sources->blocks;
 
     if (blocks != NULL && blocks->rss_feeds.length > 0)
         reply_blob(reply, element, filled(reply, for_team(reply, blocks->rss_feeds)));
@@ -131,13 +131,13 @@ void reply_rss_feeds(struct reply *reply, const char *element)
 
 void reply_project_files(struct reply *reply, const char *element)
 {
-    const struct project_blocks *blocks = reply->facts->blocks;
+    const struct project_blocks *blocks = reply->sources->blocks;
 
     if (blocks == NULL || blocks->project_files.block.length == 0)
         return;
     /* The records first, and outside of the block: older clients look the references up while they
      * read it. */
-    if (blob_is_sound(reply->facts->arena, blocks->project_files.infos))
+    if (blob_is_sound(reply->sources->arena, blocks->project_files.infos))
         lines_verbatim(reply, blocks->project_files.infos);
     reply_blob(reply, element, blocks->project_files.block);
 }

@@ -21,7 +21,7 @@
 #include "server/project/catalog.h"
 #include "server/project/project.h"
 #include "server/request/identify.h"
-#include "server/request/plan_facts.h"
+#include "server/request/plan_conditions.h"
 #include "server/rpc/in_progress.h"
 #include "server/rpc/request.h"
 #include "server/rpc/request_delay.h"
@@ -83,20 +83,20 @@ static enum next update_host(struct request *request)
 }
 
 /* What was read for several requests, as far as the plan reads it. False: without the versions. */
-static bool take_facts(struct request *request)
+static bool take_rows(struct request *request)
 {
-    const struct host_facts *facts = request->facts;
+    const struct host_rows *host_rows = request->host_rows;
     struct attempt *attempt = &request->attempt;
     const struct request_plan *plan = &attempt->plan;
 
-    if (facts == NULL || !facts->is_found || facts->hostid != attempt->host.id)
+    if (host_rows == NULL || !host_rows->is_found || host_rows->hostid != attempt->host.id)
         return false;
-    if (plan->reads_in_progress && facts->has_results)
-        in_progress_take(request, facts->results, facts->result_count);
-    if (!plan->reads_versions || !facts->has_versions)
+    if (plan->reads_in_progress && host_rows->has_results)
+        in_progress_take(request, host_rows->results, host_rows->result_count);
+    if (!plan->reads_versions || !host_rows->has_versions)
         return false;
-    attempt->versions = facts->versions;
-    attempt->version_count = facts->version_count;
+    attempt->versions = host_rows->versions;
+    attempt->version_count = host_rows->version_count;
     return true;
 }
 
@@ -105,7 +105,7 @@ static enum next read_versions(struct request *request)
     struct attempt *attempt = &request->attempt;
     enum status status;
 
-    if (take_facts(request))
+    if (take_rows(request))
         return NEXT_STEP;
     status = in_progress_ask_ahead(request);
     if (status != STATUS_OK)

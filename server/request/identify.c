@@ -38,11 +38,11 @@ static enum next refuse_key(struct request *request, enum message_priority prior
 /* Of a host that was read for several requests the lock is held already. */
 static enum status lock_host(struct request *request, int64_t id, struct host_with_user *ret_host)
 {
-    const struct host_facts *facts = request->facts;
+    const struct host_rows *host_rows = request->host_rows;
 
-    if (facts == NULL || !facts->is_found || facts->hostid != id)
+    if (host_rows == NULL || !host_rows->is_found || host_rows->hostid != id)
         return db_host_lock_with_user(request->db, request->arena, id, ret_host);
-    *ret_host = facts->known;
+    *ret_host = host_rows->known;
     return STATUS_OK;
 }
 

@@ -5,7 +5,7 @@
 #include "server/base/clock.h"
 #include "server/base/counters.h"
 #include "server/handout/source.h"
-#include "server/request/plan_facts.h"
+#include "server/request/plan_conditions.h"
 #include "server/rpc/in_progress.h"
 
 #include "server/base/banned.h"
@@ -17,10 +17,10 @@ enum { NAMED_MOST = 250, NOT_NAMED_MOST = 1000 };
 
 /* --- what is read for several requests -------------------------------------------------------- */
 
-static void forget_facts(struct request_group *group)
+static void forget_rows(struct request_group *group)
 {
     for (size_t i = 0; i < group->reader_count; i++)
-        group->readers[i]->facts = NULL;
+        group->readers[i]->host_rows = NULL;
     group->reader_count = 0;
 }
 
@@ -35,7 +35,7 @@ static size_t note_reader(struct request_group *group, struct request *request)
 
     if (hostid <= 0)
         return 0;
-    group->facts[group->reader_count] = (struct host_facts){
+    group->host_rows[group->reader_count] = (struct host_rows){
         .hostid = hostid, .wants_versions = plan.reads_versions, .wants_results = wants_results};
     group->readers[group->reader_count++] = request;
     return wants_results ? named : 0;
@@ -58,7 +58,7 @@ void request_group_read(struct request_group *group, struct request *const *requ
     enum status status;
 
     must(!group->is_lost && count <= REQUEST_GROUP_MOST);
-    forget_facts(group);
+    forget_rows(group);
     if (group->arena == NULL || !db_can_share(db))
         return;
     if (group->count == 0) /* what was read for a first one that did not join is left */
@@ -74,22 +74,22 @@ void request_group_read(struct request_group *group, struct request *const *requ
     if (status == STATUS_OK && group->count > 0)
         status = db_part_begin(db);
     if (status == STATUS_OK)
-        status =
-            db_hosts_read_facts(db, group->arena, group->facts, group->reader_count, results_most);
+        status = db_hosts_read_rows(db, group->arena, group->host_rows, group->reader_count,
+                                    results_most);
     if (status != STATUS_OK)
         undo_reading(group, db);
     counter_add(COUNTER_requests_read_for, group->reader_count);
     for (size_t i = 0; i < group->reader_count; i++)
-        group->readers[i]->facts = &group->facts[i];
+        group->readers[i]->host_rows = &group->host_rows[i];
 }
 
 /* Before the request is run. One that ran since may have changed what was read of its user or of
  * one of his hosts. */
-static void check_facts(const struct request_group *group, struct request *request)
+static void check_rows(const struct request_group *group, struct request *request)
 {
-    for (size_t i = group->read_at; request->facts != NULL && i < group->count; i++)
-        if (request->facts->known.host.userid == group->members[i]->attempt.user.id)
-            request->facts = NULL;
+    for (size_t i = group->read_at; request->host_rows != NULL && i < group->count; i++)
+        if (request->host_rows->known.host.userid == group->members[i]->attempt.user.id)
+            request->host_rows = NULL;
 }
 
 /* --- those that join --------------------------------------------------------------------------*/
@@ -127,16 +127,16 @@ enum outcome request_group_add(struct request_group *group, struct request *requ
     enum outcome outcome;
 
     must(group->count < REQUEST_GROUP_MOST && !group->is_lost);
-    check_facts(group, request);
+    check_rows(group, request);
     request->others_are_read = group->reader_count > 0;
     outcome = is_first ? request_transact(request, group) : run_joining(group, request);
-    request->facts = NULL;
+    request->host_rows = NULL;
     if (outcome == OUTCOME_JOINED || (outcome == OUTCOME_REPLY && !is_first)) {
         add(group, request, outcome == OUTCOME_REPLY);
         return OUTCOME_JOINED;
     }
     if (is_first) /* the transaction in which it was read has ended */
-        forget_facts(group);
+        forget_rows(group);
     return outcome;
 }
 
@@ -162,7 +162,7 @@ enum outcome request_group_commit(struct request_group *group)
     enum outcome outcome = OUTCOME_AGAIN;
     uint64_t begun_ns = clock_ns(), took_ns;
 
-    forget_facts(group);
+    forget_rows(group);
     if (!group->is_lost)
         outcome = request_commit_all(kept, count);
     if (outcome != OUTCOME_COMMITTED)

@@ -50,8 +50,8 @@ struct request_group {
     bool is_lost; /* the transaction of them all */
 
     struct arena *arena; /* for what is read for several; given, NULL: nothing is */
-    struct host_facts facts[REQUEST_GROUP_MOST];
-    struct request *readers[REQUEST_GROUP_MOST]; /* whose facts these are */
+    struct host_rows host_rows[REQUEST_GROUP_MOST];
+    struct request *readers[REQUEST_GROUP_MOST]; /* whose rows these are */
     size_t reader_count, read_at;                /* and how many members there were then */
 };
 

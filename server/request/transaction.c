@@ -180,7 +180,7 @@ enum outcome request_attempt(struct request *request, struct request_group *grou
     bool may_be_shared;
 
     if (request->attempts++ > 0) { /* what was read belonged to the first one's transaction */
-        request->facts = NULL;
+        request->host_rows = NULL;
         request->others_are_read = false;
     }
     request->token = random_mix(request->seed, SEED_TOKEN + (uint64_t)request->attempts);

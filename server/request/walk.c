@@ -134,17 +134,17 @@ static void keep_words_only(struct attempt *attempt)
 static void write_reply(const struct request *request, struct buffer *ret_reply)
 {
     const struct attempt *attempt = &request->attempt;
-    const struct reply_facts facts = {.answer = &attempt->answer,
-                                      .config = request->config,
-                                      .blocks = request->blocks,
-                                      .user = &attempt->user,
-                                      .host = &attempt->host,
-                                      .team_name = attempt->team_name,
-                                      .has_weak_key = attempt->is_weak,
-                                      .client_version = request->client_version,
-                                      .arena = request->arena};
+    const struct reply_sources sources = {.answer = &attempt->answer,
+                                          .config = request->config,
+                                          .blocks = request->blocks,
+                                          .user = &attempt->user,
+                                          .host = &attempt->host,
+                                          .team_name = attempt->team_name,
+                                          .has_weak_key = attempt->is_weak,
+                                          .client_version = request->client_version,
+                                          .arena = request->arena};
 
-    reply_write(&facts, ret_reply);
+    reply_write(&sources, ret_reply);
 }
 
 /* Jobs that were sent again were counted when they were sent first. */

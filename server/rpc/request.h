@@ -192,7 +192,7 @@ struct request {
     uint64_t begun_ns;      /* monotonic */
     struct arena_mark mark; /* the arena as each attempt finds it */
     bool is_joining;        /* in this attempt, the transaction of others (request_group.h) */
-    const struct host_facts *facts; /* read for several requests at once; NULL: nothing was */
+    const struct host_rows *host_rows; /* read for several requests at once; NULL: nothing was */
     bool others_are_read; /* in this attempt's transaction: it does not give their locks back */
     size_t group_size;    /* requests that its COMMIT kept, if it was a shared one; 0: it was not */
     struct db_count counted; /* what it asked of the database */

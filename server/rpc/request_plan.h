@@ -8,7 +8,7 @@
 #include <stdbool.h>
 
 /* What the plan depends on. */
-struct plan_facts {
+struct plan_conditions {
     /* the request */
     bool asks_for_work;        /* see message_wants_work */
     bool declines_work;        /* dont_send_work: not even jobs that nobody asks for */
@@ -48,6 +48,6 @@ struct request_plan {
     bool reads_versions;    /* what the host's statistics of its app versions say */
 };
 
-struct request_plan plan_of(const struct plan_facts *facts);
+struct request_plan plan_of(const struct plan_conditions *conditions);
 
 #endif

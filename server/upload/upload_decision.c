@@ -99,23 +99,23 @@ static int64_t told_of_partial(int64_t bytes)
     return bytes > 0 ? bytes - 1 : 0;
 }
 
-static struct upload_decision decide_query(const struct upload_facts *facts)
+static struct upload_decision decide_query(const struct upload_on_disk *on_disk)
 {
     struct upload_decision decision = answer(UPLOAD_DONE, NULL);
 
-    if (facts->finished >= 0) {
+    if (on_disk->finished >= 0) {
         decision.step = UPLOAD_CONFIRM;
-        decision.file_size = facts->finished;
+        decision.file_size = on_disk->finished;
     } else {
-        decision.file_size = told_of_partial(facts->partial);
+        decision.file_size = told_of_partial(on_disk->partial);
     }
     return decision;
 }
 
 static bool has_space(const struct upload_head *head, const struct upload_limits *limits,
-                      const struct upload_facts *facts)
+                      const struct upload_on_disk *on_disk)
 {
-    return facts->free_bytes - limits->free_least >= head->nbytes - head->offset;
+    return on_disk->free_bytes - limits->free_least >= head->nbytes - head->offset;
 }
 
 /* A finished file stays as it is, whatever comes under its name: it may have been compared with
@@ -125,17 +125,17 @@ static bool has_space(const struct upload_head *head, const struct upload_limits
  * else, since it may as well be finished. Else its client is not told to give up. */
 static struct upload_decision decide_finished(const struct upload_head *head,
                                               const struct upload_limits *limits,
-                                              const struct upload_facts *facts)
+                                              const struct upload_on_disk *on_disk)
 {
     struct upload_decision decision = answer(UPLOAD_DONE, NULL);
 
-    if (facts->finished >= head->nbytes) {
+    if (on_disk->finished >= head->nbytes) {
         decision.step = UPLOAD_CONFIRM;
         return decision;
     }
-    if (!facts->is_older || head->offset != facts->finished)
+    if (!on_disk->is_older || head->offset != on_disk->finished)
         return upload_later("a shorter file of this name is there already");
-    if (!has_space(head, limits, facts))
+    if (!has_space(head, limits, on_disk))
         return upload_not_possible("the project's disk is full");
     decision = receive();
     decision.adopts = true;
@@ -144,19 +144,19 @@ static struct upload_decision decide_finished(const struct upload_head *head,
 
 struct upload_decision upload_decide(const struct upload_head *head,
                                      const struct upload_limits *limits,
-                                     const struct upload_facts *facts)
+                                     const struct upload_on_disk *on_disk)
 {
-    if (facts->trouble != NULL)
-        return upload_not_possible(facts->trouble);
-    if (head->kind == UPLOAD_FILE && facts->finished >= 0)
-        return decide_finished(head, limits, facts);
-    if (facts->finished < 0 && facts->is_under_way)
+    if (on_disk->trouble != NULL)
+        return upload_not_possible(on_disk->trouble);
+    if (head->kind == UPLOAD_FILE && on_disk->finished >= 0)
+        return decide_finished(head, limits, on_disk);
+    if (on_disk->finished < 0 && on_disk->is_under_way)
         return upload_later("this file is being uploaded by another connection");
-    if (facts->finished < 0 && !has_space(head, limits, facts))
+    if (on_disk->finished < 0 && !has_space(head, limits, on_disk))
         return upload_not_possible("the project's disk is full");
     if (head->kind == UPLOAD_QUERY)
-        return decide_query(facts);
-    if (head->offset > 0 && facts->partial < head->offset)
+        return decide_query(on_disk);
+    if (head->offset > 0 && on_disk->partial < head->offset)
         return upload_later("less of the file is there than was said");
     return receive();
 }

@@ -29,7 +29,7 @@ struct upload_limits {
 };
 
 /* What is on the disk. */
-struct upload_facts {
+struct upload_on_disk {
     int64_t finished;   /* bytes of the finished file; -1: there is none */
     bool is_older;      /* it was there before this handler first was: perhaps it is not finished */
     int64_t partial;    /* bytes of it that came before; -1: none */
@@ -57,7 +57,7 @@ struct upload_decision upload_screen(const struct upload_head *head,
                                      const struct upload_limits *limits, bool is_stopped);
 struct upload_decision upload_decide(const struct upload_head *head,
                                      const struct upload_limits *limits,
-                                     const struct upload_facts *facts);
+                                     const struct upload_on_disk *on_disk);
 /* Nothing more of the body comes, or another connection was faster. */
 struct upload_decision upload_later(const char *words);
 /* It cannot be taken, whatever the client does. */

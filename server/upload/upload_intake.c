@@ -146,15 +146,15 @@ static struct upload_decision begin_file(struct upload_intake *intake, int64_t a
 static struct upload_decision decide(struct upload_intake *intake)
 {
     const struct upload_project *project = intake->project;
-    struct upload_facts facts;
+    struct upload_on_disk on_disk;
     struct upload_decision decision =
         upload_screen(&intake->head, &project->limits, upload_project_is_stopped(project));
 
     if (decision.step != UPLOAD_RECEIVE)
         return decision;
-    upload_store_look(project->store, intake->head.name, &facts);
-    facts.free_bytes -= atomic_load(&reserved_bytes);
-    decision = upload_decide(&intake->head, &project->limits, &facts);
+    upload_store_look(project->store, intake->head.name, &on_disk);
+    on_disk.free_bytes -= atomic_load(&reserved_bytes);
+    decision = upload_decide(&intake->head, &project->limits, &on_disk);
     if (decision.adopts && !upload_store_adopt(project->store, intake->head.name))
         return disk_trouble(intake, errno);
     return decision.step == UPLOAD_RECEIVE ? begin_file(intake, intake->head.offset) : decision;
@@ -298,15 +298,15 @@ void upload_intake_end(struct upload_intake *intake)
 static struct upload_decision finish_file(struct upload_intake *intake)
 {
     const struct upload_head *head = &intake->head;
-    struct upload_facts facts;
+    struct upload_on_disk on_disk;
 
     switch (upload_store_finish(intake->project->store, head->name, intake->descriptor,
                                 head->nbytes, head->md5)) {
     case FINISHED:
         return (struct upload_decision){.status = UPLOAD_DONE, .file_size = -1};
     case FINISHED_BEFORE:
-        upload_store_look(intake->project->store, head->name, &facts);
-        return upload_decide(head, &intake->project->limits, &facts);
+        upload_store_look(intake->project->store, head->name, &on_disk);
+        return upload_decide(head, &intake->project->limits, &on_disk);
     case FINISHED_DAMAGED:
         return upload_later("the file came with other content than its checksum says");
     case FINISHED_NOT:

@@ -151,18 +151,18 @@ static int64_t length_of(int folder, const char *name, int64_t *ret_written,
 }
 
 static void look_for_finished(const struct upload_store *store, const char *name,
-                              struct upload_facts *facts)
+                              struct upload_on_disk *on_disk)
 {
     int folder = open_final_folder(store, name, false);
     int64_t written = 0;
 
     if (folder < 0) {
         if (errno != ENOENT)
-            facts->trouble = "the project cannot read its folder of uploads";
+            on_disk->trouble = "the project cannot read its folder of uploads";
         return;
     }
-    facts->finished = length_of(folder, name, &written, &facts->trouble);
-    facts->is_older = facts->finished >= 0 && written < store->since;
+    on_disk->finished = length_of(folder, name, &written, &on_disk->trouble);
+    on_disk->is_older = on_disk->finished >= 0 && written < store->since;
     close(folder);
 }
 
@@ -186,19 +186,19 @@ static int open_partial(const struct upload_store *store, const char *name, int 
 }
 
 static void look_for_partial(const struct upload_store *store, const char *name,
-                             struct upload_facts *facts)
+                             struct upload_on_disk *on_disk)
 {
     struct flock lock = whole_file(F_WRLCK);
     int64_t written;
     int descriptor;
 
-    facts->partial = length_of(store->partial, name, &written, &facts->trouble);
-    if (facts->partial < 0)
+    on_disk->partial = length_of(store->partial, name, &written, &on_disk->trouble);
+    if (on_disk->partial < 0)
         return;
     descriptor = open_partial(store, name, O_RDONLY);
     if (descriptor < 0)
         return; /* finished or removed just now; or not ours to read, which beginning it will say */
-    facts->is_under_way = fcntl(descriptor, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
+    on_disk->is_under_way = fcntl(descriptor, F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
     close(descriptor);
 }
 
@@ -210,15 +210,15 @@ int64_t upload_store_free(const struct upload_store *store)
 }
 
 void upload_store_look(const struct upload_store *store, const char *name,
-                       struct upload_facts *ret_facts)
+                       struct upload_on_disk *ret_on_disk)
 {
-    *ret_facts = (struct upload_facts){.finished = -1, .partial = -1};
-    look_for_finished(store, name, ret_facts);
-    if (ret_facts->finished < 0)
-        look_for_partial(store, name, ret_facts);
-    ret_facts->free_bytes = upload_store_free(store);
-    if (ret_facts->free_bytes < 0)
-        ret_facts->trouble = "the project cannot read its folder of uploads";
+    *ret_on_disk = (struct upload_on_disk){.finished = -1, .partial = -1};
+    look_for_finished(store, name, ret_on_disk);
+    if (ret_on_disk->finished < 0)
+        look_for_partial(store, name, ret_on_disk);
+    ret_on_disk->free_bytes = upload_store_free(store);
+    if (ret_on_disk->free_bytes < 0)
+        ret_on_disk->trouble = "the project cannot read its folder of uploads";
 }
 
 /* --- partial files ---------------------------------------------------------------------------- */

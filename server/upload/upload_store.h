@@ -40,7 +40,7 @@ void upload_store_close(struct upload_store *store); /* NULL is fine */
 /* What is there of the file. `free_bytes` is that of the disk, which others may be about to fill.
  * Names are such as upload_name_usable takes. */
 void upload_store_look(const struct upload_store *store, const char *name,
-                       struct upload_facts *ret_facts);
+                       struct upload_on_disk *ret_on_disk);
 
 /* Bytes of the disk that are free; -1: nobody knows. */
 int64_t upload_store_free(const struct upload_store *store);

@@ -667,7 +667,7 @@ static void on_a_cluster_nothing_is_prepared_inside_a_transaction(void **state)
                           "INSERT INTO host SET id = 5, userid = 17");
     serving_add_jobs(f->database, &(struct new_jobs){.first = 1, .count = 8});
     serving_open(&serving, f->database);
-    serving.db->facts.is_cluster = true;
+    serving.db->traits.is_cluster = true;
     db_keep_token(serving.db);
     assert_status(STATUS_OK, mariadb_prepare_ahead(serving.db));
     for (int i = 0; i < 2; i++) { /* jobs, then the same again, which were lost */
@@ -677,7 +677,7 @@ static void on_a_cluster_nothing_is_prepared_inside_a_transaction(void **state)
     }
     serving_close(&serving);
 
-    f->db->facts.is_cluster = f->db->is_admin = true;
+    f->db->traits.is_cluster = f->db->is_admin = true;
     db_keep_token(f->db);
     assert_status(STATUS_OK, mariadb_prepare_ahead(f->db));
     assert_true(db_count(f->db).prepares > 100);

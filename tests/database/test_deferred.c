@@ -332,21 +332,21 @@ static void who_locks_what_was_taken_sees_it(void **state)
 static void who_reads_a_host_sees_it(void **state)
 {
     struct host_with_user known;
-    struct host_facts facts[2] = {{.hostid = 3, .wants_versions = true},
-                                  {.hostid = 4, .wants_versions = true, .wants_results = true}};
+    struct host_rows hosts[2] = {{.hostid = 3, .wants_versions = true},
+                                 {.hostid = 4, .wants_versions = true, .wants_results = true}};
 
     (void)state;
     run_part(1, 1, 1);
     run_part(2, 2, 1);
     assert_status(STATUS_OK, db_part_begin(server.db));
-    assert_status(STATUS_OK, db_hosts_read_facts(server.db, server.arena, facts, 2, 100));
+    assert_status(STATUS_OK, db_hosts_read_rows(server.db, server.arena, hosts, 2, 100));
     assert_int_equal(waiting(), 6); /* these are others */
-    facts[1] = (struct host_facts){.hostid = 1, .wants_versions = true, .wants_results = true};
-    assert_status(STATUS_OK, db_hosts_read_facts(server.db, server.arena, facts, 2, 100));
+    hosts[1] = (struct host_rows){.hostid = 1, .wants_versions = true, .wants_results = true};
+    assert_status(STATUS_OK, db_hosts_read_rows(server.db, server.arena, hosts, 2, 100));
     assert_int_equal(waiting(), 0);
-    assert_i64(facts[1].known.host.rpc_seqno, 101);
-    assert_i64(facts[1].versions[0].n_jobs_today, 1);
-    assert_int_equal(facts[1].result_count, 1);
+    assert_i64(hosts[1].known.host.rpc_seqno, 101);
+    assert_i64(hosts[1].versions[0].n_jobs_today, 1);
+    assert_int_equal(hosts[1].result_count, 1);
     run_part(3, 3, 1);
     assert_status(STATUS_OK, db_part_begin(server.db));
     assert_status(STATUS_OK, db_host_lock_with_user(server.db, server.arena, 3, &known));
@@ -359,13 +359,13 @@ static void who_reads_a_host_sees_it(void **state)
 /* No results are asked for, so no query is sent; what follows is no less careful for it. */
 static void a_query_that_is_not_sent_lets_nothing_pass(void **state)
 {
-    struct host_facts facts[2] = {{.hostid = 3}, {.hostid = 4}};
+    struct host_rows hosts[2] = {{.hostid = 3}, {.hostid = 4}};
     struct host_with_user known;
 
     (void)state;
     run_part(1, 1, 1);
     assert_status(STATUS_OK, db_part_begin(server.db));
-    assert_status(STATUS_OK, db_hosts_read_facts(server.db, server.arena, facts, 2, 100));
+    assert_status(STATUS_OK, db_hosts_read_rows(server.db, server.arena, hosts, 2, 100));
     assert_status(STATUS_OK, db_host_lock_with_user(server.db, server.arena, 1, &known));
     assert_i64(known.host.rpc_seqno, 101);
     assert_status(STATUS_OK, db_rollback(server.db));

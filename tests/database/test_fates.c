@@ -262,12 +262,12 @@ static void fates_have_numbers(void **state)
 {
     (void)state;
     for (int64_t number = 1; number <= FATE_VALIDATE_ERROR; number++) {
-        assert_non_null(fate_facts_of(number));
-        assert_i64(fate_facts_of(number)->fate, number);
+        assert_non_null(fate_kind_of(number));
+        assert_i64(fate_kind_of(number)->fate, number);
     }
-    assert_null(fate_facts_of(0));
-    assert_null(fate_facts_of(FATE_VALIDATE_ERROR + 1));
-    assert_string_equal(fate_facts_of(5)->word, "no reply");
+    assert_null(fate_kind_of(0));
+    assert_null(fate_kind_of(FATE_VALIDATE_ERROR + 1));
+    assert_string_equal(fate_kind_of(5)->word, "no reply");
 }
 
 int main(void)

@@ -556,7 +556,7 @@ static void behind_other_reasons_one_is_found_too(void **state)
     assert_int_equal(figures().taken, 0);
 }
 
-/* A fact is one after the commit only. */
+/* A pair is one after the commit only. */
 static void what_was_rolled_back_was_not_met(void **state)
 {
     size_t got = 0, failed = 0;

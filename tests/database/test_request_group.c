@@ -593,40 +593,40 @@ static void hosts_come(int first, int last)
         (void)ask(&server, host);
 }
 
-static void assert_read_as_by_itself(const struct host_facts *facts)
+static void assert_read_as_by_itself(const struct host_rows *host_rows)
 {
     struct db *db = neighbour.db;
     struct arena *arena = neighbour.arena;
-    const struct host_with_user *known = &facts->known;
+    const struct host_with_user *known = &host_rows->known;
     struct host_with_user host;
     struct host_app_version_row *versions;
     struct result_row *results;
     size_t count;
 
-    assert_status(STATUS_OK, db_host_lock_with_user(db, arena, facts->hostid, &host));
+    assert_status(STATUS_OK, db_host_lock_with_user(db, arena, host_rows->hostid, &host));
     assert_status(STATUS_OK, db_rollback(db));
-    assert_true(facts->is_found && known->has_user && host.has_user);
+    assert_true(host_rows->is_found && known->has_user && host.has_user);
     assert_true(row_is_equal(&row_tables[ROW_host], &host.host, &known->host));
     assert_true(row_is_equal(&row_tables[ROW_user], &host.user, &known->user));
     assert_true(text_equal(known->team_name, host.team_name));
     assert_true(known->has_guard == host.has_guard);
 
-    assert_status(STATUS_OK, db_host_app_versions(db, arena, facts->hostid, &versions, &count));
-    assert_int_equal(facts->version_count, count);
+    assert_status(STATUS_OK, db_host_app_versions(db, arena, host_rows->hostid, &versions, &count));
+    assert_int_equal(host_rows->version_count, count);
     for (size_t i = 0; i < count; i++)
         assert_true(
-            row_is_equal(&row_tables[ROW_host_app_version], &versions[i], &facts->versions[i]));
+            row_is_equal(&row_tables[ROW_host_app_version], &versions[i], &host_rows->versions[i]));
     assert_status(STATUS_OK,
-                  db_results_in_progress(db, arena, facts->hostid, 100, &results, &count));
-    assert_int_equal(facts->result_count, count);
+                  db_results_in_progress(db, arena, host_rows->hostid, 100, &results, &count));
+    assert_int_equal(host_rows->result_count, count);
     for (size_t i = 0; i < count; i++)
-        assert_true(row_is_equal(&row_tables[ROW_result], &results[i], &facts->results[i]));
+        assert_true(row_is_equal(&row_tables[ROW_result], &results[i], &host_rows->results[i]));
 }
 
 /* Host 4 has as many versions and jobs as one can want, host 5 has none of either. */
 static void what_is_read_for_several_is_what_each_would_read(void **state)
 {
-    struct host_facts facts[4] = {0};
+    struct host_rows host_rows[4] = {0};
 
     (void)state;
     test_sql(database, "INSERT INTO team SET id = 3, name = 'The team';"
@@ -639,30 +639,30 @@ static void what_is_read_for_several_is_what_each_would_read(void **state)
     serving_add_jobs(database, &(struct new_jobs){.first = 4000, .count = 50, .host = 4});
     test_sql(database, "UPDATE result SET sent_time = sent_time + RAND(1) * 1000 WHERE hostid = 4");
     for (int i = 0; i < 4; i++)
-        facts[i] = (struct host_facts){
+        host_rows[i] = (struct host_rows){
             .hostid = i == 3 ? 99 : 5 - i, .wants_versions = true, .wants_results = i < 3};
-    assert_status(STATUS_OK, db_hosts_read_facts(server.db, server.arena, facts, 4, 100));
+    assert_status(STATUS_OK, db_hosts_read_rows(server.db, server.arena, host_rows, 4, 100));
     assert_status(STATUS_OK, db_rollback(server.db));
     for (size_t i = 0; i < 3; i++) {
-        assert_true(facts[i].has_versions && facts[i].has_results);
-        assert_read_as_by_itself(&facts[i]);
+        assert_true(host_rows[i].has_versions && host_rows[i].has_results);
+        assert_read_as_by_itself(&host_rows[i]);
     }
-    assert_false(facts[0].known.has_guard);
-    assert_true(facts[1].known.has_guard);
-    assert_int_equal(facts[0].version_count, 0);
-    assert_int_equal(facts[1].version_count, 30);
-    assert_int_equal(facts[1].result_count, 50);
-    assert_false(facts[3].is_found || facts[3].has_versions || facts[3].has_results);
+    assert_false(host_rows[0].known.has_guard);
+    assert_true(host_rows[1].known.has_guard);
+    assert_int_equal(host_rows[0].version_count, 0);
+    assert_int_equal(host_rows[1].version_count, 30);
+    assert_int_equal(host_rows[1].result_count, 50);
+    assert_false(host_rows[3].is_found || host_rows[3].has_versions || host_rows[3].has_results);
 
     /* One more than there is room for. */
-    memset(facts, 0, sizeof(facts));
-    facts[0] = (struct host_facts){.hostid = 3, .wants_results = true};
-    facts[1] = (struct host_facts){.hostid = 4, .wants_versions = true, .wants_results = true};
-    assert_status(STATUS_OK, db_hosts_read_facts(server.db, server.arena, facts, 2, 52));
-    assert_false(facts[0].has_results || facts[1].has_results || facts[0].has_versions);
-    assert_true(facts[0].is_found && facts[1].is_found && facts[1].has_versions);
-    assert_status(STATUS_OK, db_hosts_read_facts(server.db, server.arena, facts, 2, 53));
-    assert_true(facts[0].has_results && facts[1].has_results);
+    memset(host_rows, 0, sizeof(host_rows));
+    host_rows[0] = (struct host_rows){.hostid = 3, .wants_results = true};
+    host_rows[1] = (struct host_rows){.hostid = 4, .wants_versions = true, .wants_results = true};
+    assert_status(STATUS_OK, db_hosts_read_rows(server.db, server.arena, host_rows, 2, 52));
+    assert_false(host_rows[0].has_results || host_rows[1].has_results || host_rows[0].has_versions);
+    assert_true(host_rows[0].is_found && host_rows[1].is_found && host_rows[1].has_versions);
+    assert_status(STATUS_OK, db_hosts_read_rows(server.db, server.arena, host_rows, 2, 53));
+    assert_true(host_rows[0].has_results && host_rows[1].has_results);
 }
 
 /* Two come, and the guard row of one changes between the reading and the end. */
@@ -726,9 +726,9 @@ static void what_several_ask_first_is_asked_once(void **state)
         hosts_come(3, 6);
         read_for(4);
         for (size_t i = visitor_count - 4; i < visitor_count; i++) {
-            assert_non_null(visitors[i].request.facts);
+            assert_non_null(visitors[i].request.host_rows);
             assert_int_equal(add(&group, &visitors[i]), OUTCOME_JOINED);
-            assert_null(visitors[i].request.facts);
+            assert_null(visitors[i].request.host_rows);
         }
         assert_int_equal(finish(&group), OUTCOME_COMMITTED);
         for (size_t i = 0; i < visitor_count; i++)
@@ -769,8 +769,8 @@ static void a_host_with_many_jobs_leaves_the_others_theirs(void **state)
     hosts_come(5, 5);
     read_for(3);
     for (size_t i = 0; i < 3; i++)
-        assert_true(visitors[i].request.facts->has_results == (i != 1));
-    assert_int_equal(visitors[0].request.facts->result_count, 2);
+        assert_true(visitors[i].request.host_rows->has_results == (i != 1));
+    assert_int_equal(visitors[0].request.host_rows->result_count, 2);
 
     /* As long as the lists are true, all are read. */
     serving_add_jobs(database, &(struct new_jobs){.first = 8000, .count = 1247, .host = 5});
@@ -779,8 +779,8 @@ static void a_host_with_many_jobs_leaves_the_others_theirs(void **state)
         hosts_come(3, 3);
         come_with_list(5, named);
         read_for(2);
-        assert_true(visitors[0].request.facts->has_results == (named == MOST));
-        assert_true(visitors[1].request.facts->has_results == (named == MOST));
+        assert_true(visitors[0].request.host_rows->has_results == (named == MOST));
+        assert_true(visitors[1].request.host_rows->has_results == (named == MOST));
     }
     visitor_count = 0;
     come_with_list(4, MOST + 1);
@@ -788,7 +788,7 @@ static void a_host_with_many_jobs_leaves_the_others_theirs(void **state)
     hosts_come(5, 5);
     read_for(3);
     for (size_t i = 0; i < 3; i++)
-        assert_false(visitors[i].request.facts->has_results);
+        assert_false(visitors[i].request.host_rows->has_results);
 }
 
 /* The first one changes the preferences of both. */
@@ -803,9 +803,9 @@ static void of_one_user_only_the_first_goes_by_what_was_read(void **state)
     (void)ask(&server, 4);
     read_for(3);
     for (size_t i = 0; i < 3; i++) {
-        assert_non_null(visitors[i].request.facts);
+        assert_non_null(visitors[i].request.host_rows);
         assert_int_equal(add(&group, &visitors[i]), OUTCOME_JOINED);
-        assert_true((visitors[2].request.facts != NULL) == (i < 2));
+        assert_true((visitors[2].request.host_rows != NULL) == (i < 2));
     }
     assert_int_equal(finish(&group), OUTCOME_COMMITTED);
     assert_true(text_contains(visitors[1].request.attempt.user.global_prefs, TEXT("1000")));
@@ -828,7 +828,7 @@ static void where_one_host_is_locked_each_reads_for_itself(void **state)
         hosts_come(3, 5);
         read_for(3);
         for (size_t i = visitor_count - 3; i < visitor_count; i++)
-            assert_null(visitors[i].request.facts);
+            assert_null(visitors[i].request.host_rows);
         assert_false(group.is_lost);
         assert_int_equal(add(&group, &visitors[visitor_count - 3]), OUTCOME_JOINED);
         assert_int_equal(add(&group, &visitors[visitor_count - 2]), OUTCOME_AGAIN);
@@ -844,7 +844,7 @@ static void where_one_host_is_locked_each_reads_for_itself(void **state)
 static void assert_forgotten(void)
 {
     for (size_t i = 0; i < visitor_count; i++)
-        assert_null(visitors[i].request.facts);
+        assert_null(visitors[i].request.host_rows);
 }
 
 /* What was read is worth nothing without the locks. */
@@ -854,13 +854,13 @@ static void what_was_read_ends_with_its_transaction(void **state)
     (void)come(&server, &(struct asking){.host = 3, .key = "nobody"});
     hosts_come(4, 5);
     read_for(3);
-    assert_non_null(visitors[1].request.facts);
+    assert_non_null(visitors[1].request.host_rows);
     assert_int_equal(add(&group, &visitors[0]), OUTCOME_REPLY);
     assert_forgotten();
 
     read_for(3);
     assert_int_equal(add(&group, &visitors[1]), OUTCOME_JOINED);
-    assert_non_null(visitors[2].request.facts);
+    assert_non_null(visitors[2].request.host_rows);
     assert_int_equal(finish(&group), OUTCOME_COMMITTED);
     assert_forgotten();
     assert_got_a_job(&visitors[1]);
@@ -876,7 +876,7 @@ static void who_names_anothers_host_ends_it_too(void **state)
     (void)come(&server, &(struct asking){.host = 6, .key = key_of(1), .work_seconds = 1});
     hosts_come(4, 5);
     read_for(3);
-    assert_non_null(visitors[1].request.facts);
+    assert_non_null(visitors[1].request.host_rows);
     assert_int_equal(add(&group, &visitors[0]), OUTCOME_COMMITTED);
     assert_int_equal(visitors[0].request.attempts, 2);
     assert_true(visitors[0].request.attempt.host.id != 6);
@@ -898,7 +898,7 @@ static void a_forwarded_host_reads_for_itself(void **state)
     (void)come(&server, &(struct asking){.host = 3, .key = key_of(4), .work_seconds = 1});
     (void)ask(&server, 5);
     read_for(2);
-    assert_int_equal(visitors[0].request.facts->version_count, 30);
+    assert_int_equal(visitors[0].request.host_rows->version_count, 30);
     for (size_t i = 0; i < 2; i++)
         assert_int_equal(add(&group, &visitors[i]), OUTCOME_JOINED);
     assert_int_equal(finish(&group), OUTCOME_COMMITTED);
@@ -946,7 +946,7 @@ static void what_is_read_takes_no_more_memory_each_time(void **state)
         hosts_come(4, 6);
         read_for(3);
         for (size_t i = 1; i < 4; i++) {
-            assert_non_null(visitors[i].request.facts);
+            assert_non_null(visitors[i].request.host_rows);
             assert_int_equal(add(&group, &visitors[i]), OUTCOME_JOINED);
         }
         if (turn == 0)
@@ -1080,7 +1080,7 @@ static void run_in_groups(struct random *random)
         }
         if (group.is_lost)
             finish(&group);
-        were_read += visitor->request.facts != NULL;
+        were_read += visitor->request.host_rows != NULL;
         visitor->outcome = request_group_add(&group, &visitor->request);
         if (visitor->outcome == OUTCOME_AGAIN) {
             finish(&group);

@@ -58,7 +58,7 @@ xargs awk '
                     substr(rest, RSTART, RLENGTH - 1)
         if (in_macro && line !~ /\\$/)
             in_macro = 0
-    }' <"$work/files" | sort -u >"$work/facts"
+    }' <"$work/files" | sort -u >"$work/said"
 
 awk '
     function complain(text) { print text > "/dev/stderr"; failed = 1 }
@@ -125,4 +125,4 @@ awk '
             complain("circles: these call each other in a circle: " set)
         }
         exit failed
-    }' "$work/facts"
+    }' "$work/said"

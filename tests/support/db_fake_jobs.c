@@ -96,11 +96,11 @@ enum status db_host_ask_ahead(struct db *db, int64_t hostid, bool with_workunits
     return CALL(hostid);
 }
 
-enum status db_hosts_read_facts(struct db *db, struct arena *in, struct host_facts *facts,
-                                size_t count, size_t results_most)
+enum status db_hosts_read_rows(struct db *db, struct arena *in, struct host_rows *hosts,
+                               size_t count, size_t results_most)
 {
     (void)in, (void)count, (void)results_most;
-    return CALL(facts[0].hostid);
+    return CALL(hosts[0].hostid);
 }
 
 enum status db_results_in_progress(struct db *db, struct arena *in, int64_t hostid, size_t most,

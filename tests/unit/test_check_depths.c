@@ -139,11 +139,11 @@ static void make_view(void)
 static void make_tally(void)
 {
     static int64_t given[] = {501};
-    const struct workload_facts facts = {.message = &world.message,
-                                         .asked = &world.view.asked,
-                                         .availability = {.cpu = 1, .gpu = 1}};
+    const struct workload_sources sources = {.message = &world.message,
+                                             .asked = &world.view.asked,
+                                             .availability = {.cpu = 1, .gpu = 1}};
     static struct budget budget;
-    struct workload_facts bounded = facts;
+    struct workload_sources bounded = sources;
 
     budget = (struct budget){0};
     bounded.budget = &budget;

@@ -126,15 +126,15 @@ static int teardown(void **state)
 /* What is queued is known by estimated_delay alone. */
 static void begin(struct tally *ret_tally)
 {
-    const struct workload_facts facts = {.message = &world->message,
-                                         .asked = &world->view.asked,
-                                         .availability = {.cpu = 1, .gpu = 1},
-                                         .connection_period = world->connection_period,
-                                         .jobs_max = JOBS_MAX,
-                                         .budget = &world->budget};
+    const struct workload_sources sources = {.message = &world->message,
+                                             .asked = &world->view.asked,
+                                             .availability = {.cpu = 1, .gpu = 1},
+                                             .connection_period = world->connection_period,
+                                             .jobs_max = JOBS_MAX,
+                                             .budget = &world->budget};
 
     world->budget = (struct budget){0};
-    world->view.workload = workload_make(world->arena, &facts);
+    world->view.workload = workload_make(world->arena, &sources);
     assert_non_null(world->view.workload);
     assert_true(tally_begin(&world->view, world->arena, JOBS_MAX, ret_tally));
 }

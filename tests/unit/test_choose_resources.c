@@ -125,12 +125,12 @@ static struct world *make_world(struct random *random)
  * counted here in its own way. */
 static void add_queue(struct world *world, struct random *random)
 {
-    struct workload_facts facts = {.message = &world->message,
-                                   .asked = &world->view.asked,
-                                   .availability = {.cpu = 1, .gpu = 1},
-                                   .connection_period = 2000000,
-                                   .jobs_max = JOBS,
-                                   .budget = &world->budget};
+    struct workload_sources sources = {.message = &world->message,
+                                       .asked = &world->view.asked,
+                                       .availability = {.cpu = 1, .gpu = 1},
+                                       .connection_period = 2000000,
+                                       .jobs_max = JOBS,
+                                       .budget = &world->budget};
     size_t count = (size_t)pick(random, LISTED);
 
     world->withholds = true;
@@ -160,7 +160,7 @@ static void add_queue(struct world *world, struct random *random)
         if (kind > 0)
             world->idle[kind == 1 ? 1 : 3] -= fmin(width, 2);
     }
-    world->view.workload = workload_make(world->arena, &facts);
+    world->view.workload = workload_make(world->arena, &sources);
     assert_non_null(world->view.workload);
 }
 

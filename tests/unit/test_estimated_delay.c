@@ -125,12 +125,12 @@ static void ask_host(struct random *random, struct arena *arena, struct tally *t
     define(&slow, &host, &asked);
     plain_begin(&plain, &asked);
     arena_reset(arena);
-    workload = workload_make(arena, &(struct workload_facts){.message = &message,
-                                                             .asked = &asked,
-                                                             .availability = {.cpu = 1, .gpu = 1},
-                                                             .ignores_list = true,
-                                                             .jobs_max = QUESTIONS,
-                                                             .budget = &budget});
+    workload = workload_make(arena, &(struct workload_sources){.message = &message,
+                                                               .asked = &asked,
+                                                               .availability = {.cpu = 1, .gpu = 1},
+                                                               .ignores_list = true,
+                                                               .jobs_max = QUESTIONS,
+                                                               .budget = &budget});
     assert_non_null(workload);
     for (int i = 0; i < QUESTIONS; i++) {
         struct edf_reason reason;

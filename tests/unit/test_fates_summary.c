@@ -106,10 +106,10 @@ static void exit_statuses_have_words(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
         assert_true(i == 0 || numbers[i] > numbers[i - 1]);
-        assert_true(strlen(exit_status_facts_of(numbers[i])->words) > 0);
+        assert_true(strlen(exit_status_meaning_of(numbers[i])->words) > 0);
     }
-    assert_null(exit_status_facts_of(1));
-    assert_string_equal(exit_status_facts_of(203)->name, "EXIT_ABORTED_VIA_GUI");
+    assert_null(exit_status_meaning_of(1));
+    assert_string_equal(exit_status_meaning_of(203)->name, "EXIT_ABORTED_VIA_GUI");
 }
 
 int main(void)

@@ -14,7 +14,7 @@
 #include "server/handout/stream_ledger.h"
 #include "server/parse/parse.h"
 #include "server/project/catalog.h"
-#include "server/request/plan_facts.h"
+#include "server/request/plan_conditions.h"
 #include "tests/support/db_fake.h"
 #include "tests/support/test.h"
 

@@ -659,7 +659,7 @@ static void what_was_met_is_forgotten_in_the_end(void **state)
     pool_forget_had(pool);
     assert_true(pool_take(pool, arena, &question, (struct pool_place){0}, &answer));
     assert_i64(answer.jobs[0].resultid, 1);
-    /* Any number of facts in the same room, the youngest of them known. */
+    /* Any number of pairs in the same room, the youngest of them known. */
     for (int64_t i = 10; i < 10000; i++)
         pool_note_had(pool, POOL_USER, 7, &i, 1);
     pool_note_had(pool, POOL_USER, 7, (const int64_t[]){3}, 1);

@@ -280,7 +280,7 @@ static void put_some(struct model *model, struct pool *pool)
     }
 }
 
-/* Facts of single workunits, of which some users and hosts have many. */
+/* Pairs of single workunits, of which some users and hosts have many. */
 static void meet_some(struct model *model, struct pool *pool)
 {
     for (int i = 0; i < 20; i++) {

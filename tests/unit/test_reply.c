@@ -44,7 +44,7 @@ struct fixture {
     struct answer answer;
     struct user_row user;
     struct host_row host;
-    struct reply_facts facts;
+    struct reply_sources sources;
     struct app_row app;
     struct app_version_row version;
     struct client_app_version anonymous;
@@ -60,12 +60,12 @@ static int set_up(void **state)
     f->config.master_url = TEXT("https://example.org/demo/");
     f->config.long_name = TEXT("Demo & Project");
     f->config.workload_sim = true;
-    f->facts = (struct reply_facts){.answer = &f->answer,
-                                    .config = &f->config,
-                                    .user = &f->user,
-                                    .host = &f->host,
-                                    .client_version = 80300,
-                                    .arena = arena_create((size_t)64 << 20)};
+    f->sources = (struct reply_sources){.answer = &f->answer,
+                                        .config = &f->config,
+                                        .user = &f->user,
+                                        .host = &f->host,
+                                        .client_version = 80300,
+                                        .arena = arena_create((size_t)64 << 20)};
     f->user = (struct user_row){.id = 7,
                                 .name = TEXT("Ada"),
                                 .email_addr = TEXT("ada@example.org"),
@@ -96,8 +96,8 @@ static int set_up(void **state)
             .rsc_fpops_bound = 1e13,
             .rsc_memory_bound = 1e8,
             .rsc_disk_bound = 1e9,
-            .documents = {.result_name = text_print(f->facts.arena, "wu_%zu_0", i),
-                          .workunit_name = text_print(f->facts.arena, "wu_%zu", i),
+            .documents = {.result_name = text_print(f->sources.arena, "wu_%zu_0", i),
+                          .workunit_name = text_print(f->sources.arena, "wu_%zu", i),
                           .result_xml = TEXT(RESULT_XML),
                           .workunit_xml = TEXT(WORKUNIT_XML)}};
     f->resources[0] = (struct answer_resource){.type = TEXT("CPU"), .state = RESOURCE_SENT};
@@ -116,7 +116,7 @@ static int tear_down(void **state)
     struct fixture *f = *state;
 
     buffer_free(&f->out);
-    arena_destroy(f->facts.arena);
+    arena_destroy(f->sources.arena);
     free(f);
     return 0;
 }
@@ -137,11 +137,11 @@ static const struct reply_element *reply_to(struct fixture *f, int64_t version)
 {
     const char *fault = NULL;
 
-    f->facts.client_version = version;
+    f->sources.client_version = version;
     f->out.length = 0;
-    reply_write(&f->facts, &f->out);
+    reply_write(&f->sources, &f->out);
     const struct reply_element *root =
-        reply_read(f->facts.arena, buffer_text(&f->out), version, &fault);
+        reply_read(f->sources.arena, buffer_text(&f->out), version, &fault);
     if (root == NULL)
         fail_msg("for %lld: %s\n" TEXT_FORMAT, (long long)version, fault,
                  TEXT_ARG(buffer_text(&f->out)));
@@ -195,15 +195,15 @@ static void every_client_can_read_a_full_reply(void **state)
     answer->code_sign_key_signature = TEXT("012345\n.\n");
     answer->global_preferences = TEXT("<global_preferences>\n<mod_time>5</mod_time>\n"
                                       "</global_preferences>\n");
-    text_items_add(f->facts.arena, &answer->acks, TEXT("old_1_0"));
-    text_items_add(f->facts.arena, &answer->acks, TEXT("old_2_0"));
-    text_items_add(f->facts.arena, &answer->aborts, TEXT("old_3_0"));
-    text_items_add(f->facts.arena, &answer->aborts_if_not_started, TEXT("old_4_0"));
-    text_items_add(f->facts.arena, &answer->delete_files, TEXT("big_file"));
-    text_items_add(f->facts.arena, &answer->host_messages,
+    text_items_add(f->sources.arena, &answer->acks, TEXT("old_1_0"));
+    text_items_add(f->sources.arena, &answer->acks, TEXT("old_2_0"));
+    text_items_add(f->sources.arena, &answer->aborts, TEXT("old_3_0"));
+    text_items_add(f->sources.arena, &answer->aborts_if_not_started, TEXT("old_4_0"));
+    text_items_add(f->sources.arena, &answer->delete_files, TEXT("big_file"));
+    text_items_add(f->sources.arena, &answer->host_messages,
                    TEXT("<trickle_down>\n<result_name>r</result_name>\nhello\n</trickle_down>"));
-    answer_say(f->facts.arena, answer, MESSAGE_LOW, "one");
-    answer_say(f->facts.arena, answer, MESSAGE_NOTICE, "two");
+    answer_say(f->sources.arena, answer, MESSAGE_LOW, "one");
+    answer_say(f->sources.arena, answer, MESSAGE_NOTICE, "two");
     for (size_t i = 0; i < VERSION_COUNT; i++) {
         const struct reply_element *root = reply_to(f, versions[i]);
         assert_true(reply_names(root, "result_ack", TEXT("old_1_0")));
@@ -257,8 +257,8 @@ static void generations_get_what_they_understand(void **state)
     give_resources(f);
     f->config.strict_memory_bound = true;
     f->answer.message_ack = true;
-    text_items_add(f->facts.arena, &f->answer.aborts, TEXT("a"));
-    text_items_add(f->facts.arena, &f->answer.aborts_if_not_started, TEXT("b"));
+    text_items_add(f->sources.arena, &f->answer.aborts, TEXT("a"));
+    text_items_add(f->sources.arena, &f->answer.aborts_if_not_started, TEXT("b"));
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const struct reply_element *root = reply_to(f, rows[i].version);
         for (const char *const *wanted = rows[i].wanted; *wanted != NULL; wanted++)
@@ -275,8 +275,8 @@ static void a_nucleus_says_who_we_are_and_nothing_of_others(void **state)
     answer->kind = ANSWER_NUCLEUS;
     answer->request_delay = 3600;
     give_jobs(f, 1);
-    answer_say(f->facts.arena, answer, MESSAGE_NOTICE, "Invalid key");
-    text_items_add(f->facts.arena, &answer->acks, TEXT("old_1_0"));
+    answer_say(f->sources.arena, answer, MESSAGE_NOTICE, "Invalid key");
+    text_items_add(f->sources.arena, &answer->acks, TEXT("old_1_0"));
     const struct reply_element *root = reply_to(f, 80300);
     assert_non_null(reply_child(root, "send_full_workload"));
     assert_text(reply_child_text(root, "message"), "Invalid key");
@@ -353,8 +353,8 @@ static void priorities_follow_the_client(void **state)
                 {61101, "<message priority=\"notice\">Look out</message>\n"},
                 {80300, "<message priority=\"notice\">Look out</message>\n"}};
 
-    answer_say(f->facts.arena, &f->answer, MESSAGE_LOW, "Hello");
-    answer_say(f->facts.arena, &f->answer, MESSAGE_NOTICE, "Look out");
+    answer_say(f->sources.arena, &f->answer, MESSAGE_LOW, "Hello");
+    answer_say(f->sources.arena, &f->answer, MESSAGE_NOTICE, "Look out");
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         reply_to(f, rows[i].version);
         if (!has_text(f, rows[i].wanted))
@@ -366,12 +366,13 @@ static void priorities_follow_the_client(void **state)
 static void a_long_message_arrives_in_pieces(void **state)
 {
     struct fixture *f = *state;
-    struct buffer words = buffer_in(f->facts.arena);
-    struct buffer joined = buffer_in(f->facts.arena);
+    struct buffer words = buffer_in(f->sources.arena);
+    struct buffer joined = buffer_in(f->sources.arena);
 
     for (int i = 0; i < 100; i++)
         buffer_print(&words, "%sword%d", i == 0 ? "" : " ", i);
-    answer_say(f->facts.arena, &f->answer, MESSAGE_LOW, TEXT_FORMAT, TEXT_ARG(buffer_text(&words)));
+    answer_say(f->sources.arena, &f->answer, MESSAGE_LOW, TEXT_FORMAT,
+               TEXT_ARG(buffer_text(&words)));
     const struct reply_element *root = reply_to(f, 80300);
     for (const struct reply_element *message = reply_child(root, "message"); message != NULL;
          message = reply_again(message)) {
@@ -388,8 +389,8 @@ static void messages_in_one_are_sentences(void **state)
 {
     struct fixture *f = *state;
 
-    answer_say(f->facts.arena, &f->answer, MESSAGE_LOW, "No tasks sent");
-    answer_say(f->facts.arena, &f->answer, MESSAGE_LOW, "No tasks are available at the moment");
+    answer_say(f->sources.arena, &f->answer, MESSAGE_LOW, "No tasks sent");
+    answer_say(f->sources.arena, &f->answer, MESSAGE_LOW, "No tasks are available at the moment");
     assert_text(reply_child(reply_to(f, 0), "message")->text,
                 "No tasks sent. No tasks are available at the moment");
 }
@@ -515,7 +516,7 @@ static void a_reply_without_room_for_jobs_keeps_its_acks(void **state)
     struct fixture *f = *state;
 
     give_jobs(f, 3);
-    text_items_add(f->facts.arena, &f->answer.acks, TEXT("old_1_0"));
+    text_items_add(f->sources.arena, &f->answer.acks, TEXT("old_1_0"));
     f->out.length_max = 2500;
     const struct reply_element *root = reply_to(f, 80300);
     assert_i64((int64_t)reply_children(root, "result"), 0);
@@ -622,7 +623,7 @@ static const struct text hostile[] = {
 
 static struct text long_text(struct fixture *f, const char *piece, size_t times)
 {
-    struct buffer buffer = buffer_in(f->facts.arena);
+    struct buffer buffer = buffer_in(f->sources.arena);
 
     for (size_t i = 0; i < times; i++)
         buffer_add_string(&buffer, piece);
@@ -634,14 +635,14 @@ static void put_everywhere(struct fixture *f, struct text text)
     struct answer *answer = &f->answer;
 
     f->user.name = f->user.cross_project_id = f->user.project_prefs = text;
-    f->facts.team_name = f->host.venue = text;
+    f->sources.team_name = f->host.venue = text;
     answer->global_preferences = text;
     answer->message_count = 0;
     answer->messages[answer->message_count++] = (struct answer_message){.text = text};
     answer->acks = answer->aborts = answer->delete_files = (struct text_items){0};
-    text_items_add(f->facts.arena, &answer->acks, text);
-    text_items_add(f->facts.arena, &answer->aborts, text);
-    text_items_add(f->facts.arena, &answer->delete_files, text);
+    text_items_add(f->sources.arena, &answer->acks, text);
+    text_items_add(f->sources.arena, &answer->aborts, text);
+    text_items_add(f->sources.arena, &answer->delete_files, text);
     f->app.user_friendly_name = f->version.plan_class = text;
     f->jobs[0].platform = f->jobs[0].usage.cmdline = f->jobs[0].keywords = text;
     f->jobs[1].documents.result_name = f->jobs[1].documents.workunit_name = text;
@@ -670,9 +671,10 @@ static void a_message_to_a_host_is_raw_but_cannot_end_the_reply(void **state)
 
     for (size_t i = 0; i < HOSTILE_COUNT; i++)
         if (!text_is(hostile[i], "<hostid>1</hostid>")) /* which a project may say */
-            text_items_add(f->facts.arena, messages, hostile[i]);
-    text_items_add(f->facts.arena, messages, TEXT("<trickle_down>\n<x>"));
-    text_items_add(f->facts.arena, messages, TEXT("\n<delete_file_info>big</delete_file_info>\n"));
+            text_items_add(f->sources.arena, messages, hostile[i]);
+    text_items_add(f->sources.arena, messages, TEXT("<trickle_down>\n<x>"));
+    text_items_add(f->sources.arena, messages,
+                   TEXT("\n<delete_file_info>big</delete_file_info>\n"));
     const struct reply_element *root = reply_to(f, 50200);
     assert_null(reply_child(root, "trickle_down"));
     assert_null(reply_child(root, "hostid"));
@@ -684,7 +686,7 @@ static void texts_for_people_are_cut_to_the_line_between_characters(void **state
     struct fixture *f = *state;
 
     f->user.name = long_text(f, "\xc3\xa9", 200);
-    f->facts.team_name = long_text(f, "x<", 200);
+    f->sources.team_name = long_text(f, "x<", 200);
     for (size_t v = 0; v < VERSION_COUNT; v++) {
         const struct reply_element *root = reply_to(f, versions[v]);
         struct text name = reply_child_text(root, "user_name");
@@ -700,7 +702,7 @@ static void a_long_name_goes_whole_or_not_at_all(void **state)
     struct text name = long_text(f, "n", 250);
 
     give_jobs(f, 3);
-    text_items_add(f->facts.arena, &f->answer.acks, name);
+    text_items_add(f->sources.arena, &f->answer.acks, name);
     f->jobs[1].documents.result_name = name;
     const struct reply_element *root = reply_to(f, 80300);
     assert_true(reply_names(root, "result_ack", name));
@@ -759,7 +761,7 @@ static void preferences_go_out_verbatim_or_not_at_all(void **state)
             continue;
         }
         struct text wanted = text_print(
-            f->facts.arena, "<project_preferences>\n%s\n</project_preferences>\n", rows[i].sent);
+            f->sources.arena, "<project_preferences>\n%s\n</project_preferences>\n", rows[i].sent);
         if (!text_contains(buffer_text(&f->out), wanted))
             fail_msg("row %zu: " TEXT_FORMAT, i, TEXT_ARG(buffer_text(&f->out)));
     }
@@ -780,7 +782,7 @@ static void links_are_filled_in_for_the_user(void **state)
                           "</file_info>\n"),
             .block = TEXT("<file_ref>\n    <file_name>icon</file_name>\n</file_ref>")}};
 
-    f->facts.blocks = &blocks;
+    f->sources.blocks = &blocks;
     reply_to(f, 80300);
     assert_true(has_text(f, "<url>https://example.org/demo/show.php?userid=7&amp;x=<b/></url>\n"));
     assert_false(has_text(f, "Team"));
@@ -788,7 +790,7 @@ static void links_are_filled_in_for_the_user(void **state)
                          "<url>http://a.b/icon</url>\n</file_info>\n<project_files>\n<file_ref>\n"
                          "    <file_name>icon</file_name>\n</file_ref>\n</project_files>\n"));
     f->user.teamid = 9;
-    f->facts.team_name = TEXT("A</name></gui_urls><hostid>1</hostid>");
+    f->sources.team_name = TEXT("A</name></gui_urls><hostid>1</hostid>");
     assert_null(reply_child(reply_to(f, 80300), "hostid"));
     assert_true(has_text(f, "<name>Team A&lt;/name&gt;"));
 }
@@ -802,12 +804,12 @@ static void every_blank_of_a_link_is_filled(void **state)
                          "</gui_url>\n</gui_urls>\n<ifteam>not closed")};
     char wanted[120];
 
-    f->facts.blocks = &blocks;
+    f->sources.blocks = &blocks;
     f->user.name = TEXT("Ada <&>");
     reply_to(f, 80300);
     assert_true(has_text(f, "<name>Ada &lt;&amp;&gt; of Demo &amp; Project</name>\n"));
     snprintf(wanted, sizeof(wanted), "<url>x?h=%lld&amp;t=%lld</url>\n",
-             (long long)f->facts.host->id, (long long)f->user.teamid);
+             (long long)f->sources.host->id, (long long)f->user.teamid);
     assert_true(has_text(f, wanted));
     assert_false(has_text(f, "not closed"));
 }
@@ -821,7 +823,7 @@ static void feeds_are_sent_to_clients_that_read_them(void **state)
             TEXT("<rss_feed>\n<url><master_url/>notices.php?userid=<userid/>&auth=<rss_auth/>"
                  "</url>\n<w><weak_auth/></w>\n</rss_feed>")};
 
-    f->facts.blocks = &blocks;
+    f->sources.blocks = &blocks;
     f->user.authenticator = TEXT("0123456789abcdef0123456789abcdef");
     f->user.passwd_hash = TEXT("af918ab81954a4df4a78fe5ae7e7bf72");
     reply_to(f, 80300);
@@ -841,12 +843,12 @@ static void a_weak_key_never_gets_the_strong_one(void **state)
             TEXT("<gui_urls>\n<gui_url>\n<url>x?auth=<authenticator/>&amp;w=<weak_auth/></url>\n"
                  "</gui_url>\n</gui_urls>\n")};
 
-    f->facts.blocks = &blocks;
+    f->sources.blocks = &blocks;
     f->user.authenticator = TEXT("5tr0ng");
     f->user.passwd_hash = TEXT("hash");
     reply_to(f, 80300);
     assert_true(has_text(f, "auth=5tr0ng&amp;w=7_"));
-    f->facts.has_weak_key = true;
+    f->sources.has_weak_key = true;
     reply_to(f, 80300);
     assert_false(has_text(f, "5tr0ng"));
     assert_true(has_text(f, "auth=7_"));
@@ -859,7 +861,7 @@ static void a_broken_block_of_the_project_is_left_out(void **state)
         .gui_urls = TEXT("<gui_url>\n<name>"),
         .project_files = {.infos = TEXT("<file_info>"), .block = TEXT("</project_files><hostid>")}};
 
-    f->facts.blocks = &blocks;
+    f->sources.blocks = &blocks;
     const struct reply_element *root = reply_to(f, 80300);
     assert_null(reply_child(root, "gui_urls"));
     assert_null(reply_child(root, "project_files"));
@@ -870,7 +872,7 @@ static void a_broken_block_of_the_project_is_left_out(void **state)
 static struct text random_text(struct fixture *f, struct random *random, size_t most)
 {
     size_t length = (size_t)(random_next(random) % (most + 1));
-    char *at = arena_alloc(f->facts.arena, length);
+    char *at = arena_alloc(f->sources.arena, length);
 
     for (size_t i = 0; i < length; i++)
         at[i] = random_next(random) % 4 == 0 ? (char)random_next(random)
@@ -884,7 +886,7 @@ static void any_answer_is_read_back_with_each_ack_once(void **state)
     struct random random = {.state = 20261120};
 
     for (int round = 0; round < 400; round++) {
-        struct arena_mark mark = arena_mark(f->facts.arena);
+        struct arena_mark mark = arena_mark(f->sources.arena);
         struct answer *answer = &f->answer;
         size_t acks = (size_t)(random_next(&random) % 20);
         int64_t version = versions[random_next(&random) % VERSION_COUNT];
@@ -892,8 +894,8 @@ static void any_answer_is_read_back_with_each_ack_once(void **state)
         put_everywhere(f, random_text(f, &random, round % 2 == 0 ? 40 : 400));
         answer->acks = (struct text_items){0};
         for (size_t i = 0; i < acks; i++)
-            text_items_add(f->facts.arena, &answer->acks,
-                           text_print(f->facts.arena, "wu&%zu_0", i));
+            text_items_add(f->sources.arena, &answer->acks,
+                           text_print(f->sources.arena, "wu&%zu_0", i));
         const struct reply_element *root = reply_to(f, version);
         assert_i64((int64_t)reply_children(root, "result_ack"), (int64_t)acks);
         for (const struct text_item *item = answer->acks.first; item != NULL; item = item->next)
@@ -902,7 +904,7 @@ static void any_answer_is_read_back_with_each_ack_once(void **state)
         if (f->user.name.length < 30)
             assert_true(reply_names(root, "result", TEXT("wu_0_0")));
         *answer = (struct answer){0};
-        arena_rewind(f->facts.arena, mark);
+        arena_rewind(f->sources.arena, mark);
     }
 }
 

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
-enum { FACTS = sizeof(struct plan_facts) / sizeof(bool) };
+enum { CONDITIONS = sizeof(struct plan_conditions) / sizeof(bool) };
 
 /* A decision holds where any of its rows does; a row where all that it needs is true, and nothing
  * that it excludes. */
@@ -17,71 +17,81 @@ struct rule {
     size_t decision;
     uint32_t needs, excludes;
 };
-#define FACT(name)     (1u << offsetof(struct plan_facts, name))
-#define DECISION(name) #name, offsetof(struct request_plan, name)
-#define WANTED         FACT(asks_for_work)
-#define BARRED         (FACT(is_forbidden) | FACT(is_refused) | FACT(declines_work))
-#define LISTS_ALL      (FACT(asks_for_work) | FACT(has_job_list))
-#define QUEUE_OF_ROWS  (FACT(simulates_deadlines) | FACT(queue_lacks_own_jobs))
-#define CANNOT_RESEND  (FACT(has_unread_reports) | FACT(is_new) | FACT(is_forbidden))
+#define CONDITION(name) (1u << offsetof(struct plan_conditions, name))
+#define DECISION(name)  #name, offsetof(struct request_plan, name)
+#define WANTED          CONDITION(asks_for_work)
+#define BARRED          (CONDITION(is_forbidden) | CONDITION(is_refused) | CONDITION(declines_work))
+#define LISTS_ALL       (CONDITION(asks_for_work) | CONDITION(has_job_list))
+#define QUEUE_OF_ROWS   (CONDITION(simulates_deadlines) | CONDITION(queue_lacks_own_jobs))
+#define CANNOT_RESEND   (CONDITION(has_unread_reports) | CONDITION(is_new) | CONDITION(is_forbidden))
 
 static const struct rule rules[] = {
     {DECISION(wants_work), WANTED, BARRED},
-    {DECISION(serves_always_on), FACT(has_always_on_apps), BARRED},
-    {DECISION(serves_assigned), FACT(assigns_broadcast), BARRED},
-    {DECISION(serves_assigned), FACT(assigns_targeted) | WANTED, BARRED},
+    {DECISION(serves_always_on), CONDITION(has_always_on_apps), BARRED},
+    {DECISION(serves_assigned), CONDITION(assigns_broadcast), BARRED},
+    {DECISION(serves_assigned), CONDITION(assigns_targeted) | WANTED, BARRED},
     {DECISION(serves_any), WANTED, BARRED},
-    {DECISION(serves_any), FACT(has_always_on_apps), BARRED},
-    {DECISION(serves_any), FACT(assigns_broadcast), BARRED},
-    {DECISION(queue_needs_rows), FACT(simulates_deadlines) | FACT(queue_lacks_own_jobs), 0},
-    {DECISION(counts_rows), FACT(limits_in_progress), 0},
+    {DECISION(serves_any), CONDITION(has_always_on_apps), BARRED},
+    {DECISION(serves_any), CONDITION(assigns_broadcast), BARRED},
+    {DECISION(queue_needs_rows), CONDITION(simulates_deadlines) | CONDITION(queue_lacks_own_jobs),
+     0},
+    {DECISION(counts_rows), CONDITION(limits_in_progress), 0},
 
-    {DECISION(will_resend), LISTS_ALL | FACT(resends_lost), CANNOT_RESEND | FACT(is_refused)},
-    {DECISION(will_resend), LISTS_ALL | FACT(resends_lost) | FACT(is_too_recent), CANNOT_RESEND},
-    {DECISION(resends_if_booked), LISTS_ALL, CANNOT_RESEND | FACT(is_refused) | FACT(resends_lost)},
-    {DECISION(resends_if_booked), LISTS_ALL | FACT(is_too_recent),
-     CANNOT_RESEND | FACT(resends_lost)},
-    {DECISION(aborts), FACT(aborts_unneeded) | FACT(lists_jobs), 0},
-
-    {DECISION(needs_workunits), FACT(aborts_unneeded) | FACT(lists_jobs), FACT(is_new)},
-    {DECISION(needs_workunits), WANTED | QUEUE_OF_ROWS, BARRED | FACT(is_new)},
-
-    {DECISION(reads_in_progress), FACT(aborts_unneeded) | FACT(lists_jobs), FACT(is_new)},
-    {DECISION(reads_in_progress), WANTED | QUEUE_OF_ROWS, BARRED | FACT(is_new)},
-    {DECISION(reads_in_progress), LISTS_ALL | FACT(resends_lost), CANNOT_RESEND | FACT(is_refused)},
-    {DECISION(reads_in_progress), LISTS_ALL | FACT(resends_lost) | FACT(is_too_recent),
+    {DECISION(will_resend), LISTS_ALL | CONDITION(resends_lost),
+     CANNOT_RESEND | CONDITION(is_refused)},
+    {DECISION(will_resend), LISTS_ALL | CONDITION(resends_lost) | CONDITION(is_too_recent),
      CANNOT_RESEND},
-    {DECISION(reads_in_progress), FACT(has_always_on_apps), BARRED | FACT(is_new)},
-    {DECISION(reads_in_progress), FACT(limits_in_progress) | WANTED, BARRED | FACT(is_new)},
-    {DECISION(reads_in_progress), FACT(limits_in_progress) | FACT(assigns_broadcast),
-     BARRED | FACT(is_new)},
+    {DECISION(resends_if_booked), LISTS_ALL,
+     CANNOT_RESEND | CONDITION(is_refused) | CONDITION(resends_lost)},
+    {DECISION(resends_if_booked), LISTS_ALL | CONDITION(is_too_recent),
+     CANNOT_RESEND | CONDITION(resends_lost)},
+    {DECISION(aborts), CONDITION(aborts_unneeded) | CONDITION(lists_jobs), 0},
 
-    {DECISION(reads_versions), FACT(counts_again), FACT(is_new)},
-    {DECISION(reads_versions), WANTED, BARRED | FACT(is_new)},
-    {DECISION(reads_versions), FACT(has_always_on_apps), BARRED | FACT(is_new)},
-    {DECISION(reads_versions), FACT(assigns_broadcast), BARRED | FACT(is_new)},
-    {DECISION(reads_versions), LISTS_ALL | FACT(resends_lost), CANNOT_RESEND | FACT(is_refused)},
-    {DECISION(reads_versions), LISTS_ALL | FACT(resends_lost) | FACT(is_too_recent), CANNOT_RESEND},
+    {DECISION(needs_workunits), CONDITION(aborts_unneeded) | CONDITION(lists_jobs),
+     CONDITION(is_new)},
+    {DECISION(needs_workunits), WANTED | QUEUE_OF_ROWS, BARRED | CONDITION(is_new)},
+
+    {DECISION(reads_in_progress), CONDITION(aborts_unneeded) | CONDITION(lists_jobs),
+     CONDITION(is_new)},
+    {DECISION(reads_in_progress), WANTED | QUEUE_OF_ROWS, BARRED | CONDITION(is_new)},
+    {DECISION(reads_in_progress), LISTS_ALL | CONDITION(resends_lost),
+     CANNOT_RESEND | CONDITION(is_refused)},
+    {DECISION(reads_in_progress), LISTS_ALL | CONDITION(resends_lost) | CONDITION(is_too_recent),
+     CANNOT_RESEND},
+    {DECISION(reads_in_progress), CONDITION(has_always_on_apps), BARRED | CONDITION(is_new)},
+    {DECISION(reads_in_progress), CONDITION(limits_in_progress) | WANTED,
+     BARRED | CONDITION(is_new)},
+    {DECISION(reads_in_progress), CONDITION(limits_in_progress) | CONDITION(assigns_broadcast),
+     BARRED | CONDITION(is_new)},
+
+    {DECISION(reads_versions), CONDITION(counts_again), CONDITION(is_new)},
+    {DECISION(reads_versions), WANTED, BARRED | CONDITION(is_new)},
+    {DECISION(reads_versions), CONDITION(has_always_on_apps), BARRED | CONDITION(is_new)},
+    {DECISION(reads_versions), CONDITION(assigns_broadcast), BARRED | CONDITION(is_new)},
+    {DECISION(reads_versions), LISTS_ALL | CONDITION(resends_lost),
+     CANNOT_RESEND | CONDITION(is_refused)},
+    {DECISION(reads_versions), LISTS_ALL | CONDITION(resends_lost) | CONDITION(is_too_recent),
+     CANNOT_RESEND},
 };
 enum { RULES = sizeof(rules) / sizeof(rules[0]), DECISIONS = sizeof(struct request_plan) };
 
-static struct plan_facts facts_of(uint32_t bits)
+static struct plan_conditions conditions_of(uint32_t bits)
 {
-    struct plan_facts facts;
-    bool each[FACTS];
+    struct plan_conditions conditions;
+    bool each[CONDITIONS];
 
-    for (size_t i = 0; i < FACTS; i++)
+    for (size_t i = 0; i < CONDITIONS; i++)
         each[i] = (bits >> i & 1) != 0;
-    memcpy(&facts, each, sizeof(facts));
-    return facts;
+    memcpy(&conditions, each, sizeof(conditions));
+    return conditions;
 }
 
 static void every_decision_follows_its_rules(void **state)
 {
     (void)state;
-    for (uint32_t bits = 0; bits < 1u << FACTS; bits++) {
-        const struct plan_facts facts = facts_of(bits);
-        const struct request_plan plan = plan_of(&facts);
+    for (uint32_t bits = 0; bits < 1u << CONDITIONS; bits++) {
+        const struct plan_conditions conditions = conditions_of(bits);
+        const struct request_plan plan = plan_of(&conditions);
         bool found[DECISIONS], expected[DECISIONS] = {false};
 
         memcpy(found, &plan, sizeof(plan));
@@ -91,7 +101,8 @@ static void every_decision_follows_its_rules(void **state)
                 ((bits & rules[i].needs) == rules[i].needs && (bits & rules[i].excludes) == 0);
         for (size_t i = 0; i < RULES; i++)
             if (found[rules[i].decision] != expected[rules[i].decision])
-                fail_msg("facts %05x: %s is %d", bits, rules[i].name, found[rules[i].decision]);
+                fail_msg("conditions %05x: %s is %d", bits, rules[i].name,
+                         found[rules[i].decision]);
     }
 }
 
@@ -110,11 +121,11 @@ static void every_decision_has_a_rule(void **state)
  * jobs in progress. Where the queue is simulated from the same rows, one query brings both. */
 static void looking_for_lost_jobs_reads_no_workunits(void **state)
 {
-    const struct plan_facts unlisted = {.asks_for_work = true,
-                                        .has_job_list = true,
-                                        .queue_lacks_own_jobs = true,
-                                        .resends_lost = true};
-    struct plan_facts too_recent = unlisted, simulated = unlisted;
+    const struct plan_conditions unlisted = {.asks_for_work = true,
+                                             .has_job_list = true,
+                                             .queue_lacks_own_jobs = true,
+                                             .resends_lost = true};
+    struct plan_conditions too_recent = unlisted, simulated = unlisted;
     struct request_plan plan = plan_of(&unlisted); /* workload_sim 0, or ignore_delay_bound */
 
     (void)state;
@@ -134,14 +145,14 @@ static void looking_for_lost_jobs_reads_no_workunits(void **state)
 static void nothing_is_read_that_was_not_planned(void **state)
 {
     (void)state;
-    for (uint32_t bits = 0; bits < 1u << FACTS; bits++) {
-        const struct plan_facts facts = facts_of(bits);
-        const struct request_plan plan = plan_of(&facts);
+    for (uint32_t bits = 0; bits < 1u << CONDITIONS; bits++) {
+        const struct plan_conditions conditions = conditions_of(bits);
+        const struct request_plan plan = plan_of(&conditions);
 
         assert_true(!plan.needs_workunits || plan.reads_in_progress);
         assert_true(!plan.will_resend || plan.reads_in_progress);
         assert_false(plan.will_resend && plan.resends_if_booked);
-        assert_false(facts.is_new && plan.reads_in_progress);
+        assert_false(conditions.is_new && plan.reads_in_progress);
         assert_true(plan.serves_any ==
                     (plan.wants_work || plan.serves_always_on || plan.serves_assigned));
     }

@@ -18,7 +18,7 @@
 
 static const struct upload_limits open_to_all = {
     .ignores_certificates = true, .bytes_max = 10 * MEGABYTE, .free_least = MEGABYTE};
-static const struct upload_facts nothing_there = {
+static const struct upload_on_disk nothing_there = {
     .finished = -1, .partial = -1, .free_bytes = 100 * MEGABYTE};
 
 static struct upload_head file_head(int64_t nbytes, int64_t offset)
@@ -102,122 +102,122 @@ static void certificates_of_real_clients_are_valid(void **state)
 
 static void a_query_is_told_what_is_there(void **state)
 {
-    struct upload_facts facts = nothing_there;
-    struct upload_decision decision = upload_decide(&query, &open_to_all, &facts);
+    struct upload_on_disk on_disk = nothing_there;
+    struct upload_decision decision = upload_decide(&query, &open_to_all, &on_disk);
 
     (void)state;
     assert_int_equal(decision.step, UPLOAD_ANSWER);
     assert_int_equal(decision.status, UPLOAD_DONE);
     assert_i64(decision.file_size, 0);
     /* Never as much as there may be of the whole. */
-    facts.partial = 1000;
-    assert_i64(upload_decide(&query, &open_to_all, &facts).file_size, 999);
-    facts.partial = 0;
-    assert_i64(upload_decide(&query, &open_to_all, &facts).file_size, 0);
-    facts.is_under_way = true;
-    assert_int_equal(upload_decide(&query, &open_to_all, &facts).status, UPLOAD_LATER);
-    facts.finished = INT64_C(3) << 30; /* not cut to 32 bits */
-    decision = upload_decide(&query, &open_to_all, &facts);
+    on_disk.partial = 1000;
+    assert_i64(upload_decide(&query, &open_to_all, &on_disk).file_size, 999);
+    on_disk.partial = 0;
+    assert_i64(upload_decide(&query, &open_to_all, &on_disk).file_size, 0);
+    on_disk.is_under_way = true;
+    assert_int_equal(upload_decide(&query, &open_to_all, &on_disk).status, UPLOAD_LATER);
+    on_disk.finished = INT64_C(3) << 30; /* not cut to 32 bits */
+    decision = upload_decide(&query, &open_to_all, &on_disk);
     assert_int_equal(decision.step, UPLOAD_CONFIRM);
     assert_i64(decision.file_size, INT64_C(3) << 30);
     /* The client then sends nothing more, so a full disk matters only to unfinished ones. */
-    facts.free_bytes = 0;
-    assert_int_equal(upload_decide(&query, &open_to_all, &facts).step, UPLOAD_CONFIRM);
-    facts.finished = -1;
-    facts.is_under_way = false;
-    assert_int_equal(upload_decide(&query, &open_to_all, &facts).status, UPLOAD_LATER);
+    on_disk.free_bytes = 0;
+    assert_int_equal(upload_decide(&query, &open_to_all, &on_disk).step, UPLOAD_CONFIRM);
+    on_disk.finished = -1;
+    on_disk.is_under_way = false;
+    assert_int_equal(upload_decide(&query, &open_to_all, &on_disk).status, UPLOAD_LATER);
 }
 
 static void a_finished_file_stays(void **state)
 {
-    struct upload_facts facts = nothing_there;
+    struct upload_on_disk on_disk = nothing_there;
     struct upload_head head = file_head(1000, 0);
 
     (void)state;
-    facts.finished = 1000;
-    assert_int_equal(upload_decide(&head, &open_to_all, &facts).step, UPLOAD_CONFIRM);
-    assert_int_equal(upload_decide(&head, &open_to_all, &facts).status, UPLOAD_DONE);
-    facts.finished = 1001;
-    assert_int_equal(upload_decide(&head, &open_to_all, &facts).step, UPLOAD_CONFIRM);
-    facts.finished = 999;
-    assert_int_equal(upload_decide(&head, &open_to_all, &facts).step, UPLOAD_ANSWER);
-    assert_int_equal(upload_decide(&head, &open_to_all, &facts).status, UPLOAD_LATER);
+    on_disk.finished = 1000;
+    assert_int_equal(upload_decide(&head, &open_to_all, &on_disk).step, UPLOAD_CONFIRM);
+    assert_int_equal(upload_decide(&head, &open_to_all, &on_disk).status, UPLOAD_DONE);
+    on_disk.finished = 1001;
+    assert_int_equal(upload_decide(&head, &open_to_all, &on_disk).step, UPLOAD_CONFIRM);
+    on_disk.finished = 999;
+    assert_int_equal(upload_decide(&head, &open_to_all, &on_disk).step, UPLOAD_ANSWER);
+    assert_int_equal(upload_decide(&head, &open_to_all, &on_disk).status, UPLOAD_LATER);
     head.nbytes = 0;
-    assert_int_equal(upload_decide(&head, &open_to_all, &facts).step, UPLOAD_CONFIRM);
+    assert_int_equal(upload_decide(&head, &open_to_all, &on_disk).step, UPLOAD_CONFIRM);
 }
 
 static void what_another_handler_left_unfinished_is_continued(void **state)
 {
-    struct upload_facts facts = nothing_there;
+    struct upload_on_disk on_disk = nothing_there;
     struct upload_head head = file_head(1000, 999);
 
     (void)state;
-    facts.finished = 999;
-    assert_false(upload_decide(&head, &open_to_all, &facts).adopts);
-    facts.is_older = true;
-    assert_int_equal(upload_decide(&head, &open_to_all, &facts).step, UPLOAD_RECEIVE);
-    assert_true(upload_decide(&head, &open_to_all, &facts).adopts);
-    facts.free_bytes = 0;
-    assert_int_equal(upload_decide(&head, &open_to_all, &facts).status, UPLOAD_LATER);
-    facts.free_bytes = 100 * MEGABYTE;
-    facts.finished = 998; /* a gap */
-    assert_int_equal(upload_decide(&head, &open_to_all, &facts).status, UPLOAD_LATER);
-    facts.finished = 999;
+    on_disk.finished = 999;
+    assert_false(upload_decide(&head, &open_to_all, &on_disk).adopts);
+    on_disk.is_older = true;
+    assert_int_equal(upload_decide(&head, &open_to_all, &on_disk).step, UPLOAD_RECEIVE);
+    assert_true(upload_decide(&head, &open_to_all, &on_disk).adopts);
+    on_disk.free_bytes = 0;
+    assert_int_equal(upload_decide(&head, &open_to_all, &on_disk).status, UPLOAD_LATER);
+    on_disk.free_bytes = 100 * MEGABYTE;
+    on_disk.finished = 998; /* a gap */
+    assert_int_equal(upload_decide(&head, &open_to_all, &on_disk).status, UPLOAD_LATER);
+    on_disk.finished = 999;
     head.offset = 998; /* what is there is not written over: it may be finished */
-    assert_int_equal(upload_decide(&head, &open_to_all, &facts).step, UPLOAD_ANSWER);
-    assert_int_equal(upload_decide(&head, &open_to_all, &facts).status, UPLOAD_LATER);
-    facts.finished = 1000;
-    assert_int_equal(upload_decide(&head, &open_to_all, &facts).step, UPLOAD_CONFIRM);
+    assert_int_equal(upload_decide(&head, &open_to_all, &on_disk).step, UPLOAD_ANSWER);
+    assert_int_equal(upload_decide(&head, &open_to_all, &on_disk).status, UPLOAD_LATER);
+    on_disk.finished = 1000;
+    assert_int_equal(upload_decide(&head, &open_to_all, &on_disk).step, UPLOAD_CONFIRM);
 }
 
 static void an_offset_needs_its_bytes(void **state)
 {
-    struct upload_facts facts = nothing_there;
+    struct upload_on_disk on_disk = nothing_there;
     struct upload_head head = file_head(1000, 500);
 
     (void)state;
-    assert_int_equal(upload_decide(&head, &open_to_all, &facts).status, UPLOAD_LATER);
-    facts.partial = 499;
-    assert_int_equal(upload_decide(&head, &open_to_all, &facts).status, UPLOAD_LATER);
-    facts.partial = 500;
-    assert_int_equal(upload_decide(&head, &open_to_all, &facts).step, UPLOAD_RECEIVE);
-    facts.partial = 900;
-    assert_int_equal(upload_decide(&head, &open_to_all, &facts).step, UPLOAD_RECEIVE);
-    facts.is_under_way = true;
-    assert_int_equal(upload_decide(&head, &open_to_all, &facts).step, UPLOAD_ANSWER);
-    assert_int_equal(upload_decide(&head, &open_to_all, &facts).status, UPLOAD_LATER);
+    assert_int_equal(upload_decide(&head, &open_to_all, &on_disk).status, UPLOAD_LATER);
+    on_disk.partial = 499;
+    assert_int_equal(upload_decide(&head, &open_to_all, &on_disk).status, UPLOAD_LATER);
+    on_disk.partial = 500;
+    assert_int_equal(upload_decide(&head, &open_to_all, &on_disk).step, UPLOAD_RECEIVE);
+    on_disk.partial = 900;
+    assert_int_equal(upload_decide(&head, &open_to_all, &on_disk).step, UPLOAD_RECEIVE);
+    on_disk.is_under_way = true;
+    assert_int_equal(upload_decide(&head, &open_to_all, &on_disk).step, UPLOAD_ANSWER);
+    assert_int_equal(upload_decide(&head, &open_to_all, &on_disk).status, UPLOAD_LATER);
 }
 
 static void space_is_kept_free(void **state)
 {
-    struct upload_facts facts = nothing_there;
+    struct upload_on_disk on_disk = nothing_there;
     struct upload_head head = file_head(2 * MEGABYTE, 0);
 
     (void)state;
-    facts.free_bytes = 3 * MEGABYTE;
-    assert_int_equal(upload_decide(&head, &open_to_all, &facts).step, UPLOAD_RECEIVE);
-    facts.free_bytes -= 1;
-    assert_int_equal(upload_decide(&head, &open_to_all, &facts).status, UPLOAD_LATER);
-    facts.partial = MEGABYTE;
+    on_disk.free_bytes = 3 * MEGABYTE;
+    assert_int_equal(upload_decide(&head, &open_to_all, &on_disk).step, UPLOAD_RECEIVE);
+    on_disk.free_bytes -= 1;
+    assert_int_equal(upload_decide(&head, &open_to_all, &on_disk).status, UPLOAD_LATER);
+    on_disk.partial = MEGABYTE;
     head.offset = MEGABYTE; /* only the rest is still to come */
-    assert_int_equal(upload_decide(&head, &open_to_all, &facts).step, UPLOAD_RECEIVE);
-    facts.free_bytes = -5 * MEGABYTE;
-    assert_int_equal(upload_decide(&head, &open_to_all, &facts).status, UPLOAD_LATER);
+    assert_int_equal(upload_decide(&head, &open_to_all, &on_disk).step, UPLOAD_RECEIVE);
+    on_disk.free_bytes = -5 * MEGABYTE;
+    assert_int_equal(upload_decide(&head, &open_to_all, &on_disk).status, UPLOAD_LATER);
     head.nbytes = INT64_MAX;
     head.offset = 0;
-    facts.free_bytes = 100 * MEGABYTE;
-    assert_int_equal(upload_decide(&head, &open_to_all, &facts).status, UPLOAD_LATER);
+    on_disk.free_bytes = 100 * MEGABYTE;
+    assert_int_equal(upload_decide(&head, &open_to_all, &on_disk).status, UPLOAD_LATER);
 }
 
 static void trouble_is_never_for_good(void **state)
 {
-    struct upload_facts facts = nothing_there;
+    struct upload_on_disk on_disk = nothing_there;
     struct upload_head head = file_head(1, 0);
 
     (void)state;
-    facts.trouble = "the disk is gone";
-    assert_int_equal(upload_decide(&head, &open_to_all, &facts).status, UPLOAD_LATER);
-    assert_int_equal(upload_decide(&query, &open_to_all, &facts).status, UPLOAD_LATER);
+    on_disk.trouble = "the disk is gone";
+    assert_int_equal(upload_decide(&head, &open_to_all, &on_disk).status, UPLOAD_LATER);
+    assert_int_equal(upload_decide(&query, &open_to_all, &on_disk).status, UPLOAD_LATER);
 }
 
 /* Of what strangers and cut lines do nobody is warned. */
@@ -225,20 +225,20 @@ static void only_our_own_faults_are_warned_of(void **state)
 {
     const struct upload_limits checks = {.free_least = 0};
     struct upload_head head = file_head(1000, 500);
-    struct upload_facts facts = nothing_there;
+    struct upload_on_disk on_disk = nothing_there;
 
     (void)state;
     assert_true(upload_screen(&head, &checks, false).is_our_fault); /* no key */
     assert_false(upload_screen(&head, &open_to_all, true).is_our_fault);
     head.nbytes = 100 * MEGABYTE;
     assert_false(upload_screen(&head, &open_to_all, false).is_our_fault);
-    assert_true(upload_decide(&head, &open_to_all, &facts).is_our_fault); /* no space */
+    assert_true(upload_decide(&head, &open_to_all, &on_disk).is_our_fault); /* no space */
     head.nbytes = 1000;
-    assert_false(upload_decide(&head, &open_to_all, &facts).is_our_fault); /* offset */
-    facts.is_under_way = true;
-    assert_false(upload_decide(&head, &open_to_all, &facts).is_our_fault);
-    facts.trouble = "the disk is gone";
-    assert_true(upload_decide(&head, &open_to_all, &facts).is_our_fault);
+    assert_false(upload_decide(&head, &open_to_all, &on_disk).is_our_fault); /* offset */
+    on_disk.is_under_way = true;
+    assert_false(upload_decide(&head, &open_to_all, &on_disk).is_our_fault);
+    on_disk.trouble = "the disk is gone";
+    assert_true(upload_decide(&head, &open_to_all, &on_disk).is_our_fault);
     assert_false(upload_later("the upload ended early").is_our_fault);
 }
 

@@ -406,15 +406,15 @@ static void announcements_shut_nobody_out(void **state)
 {
     enum { ATTACKERS = 44 };
     struct upload_intake attackers[ATTACKERS];
-    struct upload_facts facts;
+    struct upload_on_disk on_disk;
     const char *most;
     char data[101];
 
     (void)state;
     memset(data, 'x', sizeof(data) - 1);
     data[sizeof(data) - 1] = '\0';
-    upload_store_look(project->store, "x", &facts);
-    int64_t two_thirds = facts.free_bytes / 3 * 2;
+    upload_store_look(project->store, "x", &on_disk);
+    int64_t two_thirds = on_disk.free_bytes / 3 * 2;
     most = text_string(case_arena, text_print(case_arena, "%lld", (long long)two_thirds));
     load_project("<ignore_upload_certificates/><upload_bytes_max>1000000000000000"
                  "</upload_bytes_max>");

@@ -99,12 +99,12 @@ static int teardown(void **state)
     return case_arena_teardown(state);
 }
 
-static struct upload_facts look(const char *name)
+static struct upload_on_disk look(const char *name)
 {
-    struct upload_facts facts;
+    struct upload_on_disk on_disk;
 
-    upload_store_look(store, name, &facts);
-    return facts;
+    upload_store_look(store, name, &on_disk);
+    return on_disk;
 }
 
 static const char *md5_of(const char *content)

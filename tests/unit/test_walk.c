@@ -131,9 +131,9 @@ SILENT_STEP(select)
 SILENT_STEP(messages)
 SILENT_STEP(record)
 
-void reply_write(const struct reply_facts *facts, struct buffer *ret_reply)
+void reply_write(const struct reply_sources *sources, struct buffer *ret_reply)
 {
-    (void)facts;
+    (void)sources;
     db_fake_note("reply");
     buffer_add(ret_reply, TEXT("a reply of thirty characters.."));
 }

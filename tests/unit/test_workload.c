@@ -22,7 +22,7 @@ static struct amounts asked;
 static struct ip_result listed[WORKLOAD_MEMORY_MAX + 1];
 static struct own_job own[4];
 static struct other_result others[4];
-static struct workload_facts facts;
+static struct workload_sources sources;
 static struct budget budget;
 
 static int setup(void **state)
@@ -37,14 +37,14 @@ static int setup(void **state)
                                .other_results = others};
     asked = (struct amounts){.resource_count = 1};
     asked.resources[0] = (struct resource){.type = TEXT("CPU"), .count = 1};
-    facts = (struct workload_facts){.message = &message,
-                                    .asked = &asked,
-                                    .availability = {.cpu = 1, .gpu = 1},
-                                    .now = NOW,
-                                    .ignore_overdue = 7 * DAY,
-                                    .own = own,
-                                    .jobs_max = 10,
-                                    .budget = &budget};
+    sources = (struct workload_sources){.message = &message,
+                                        .asked = &asked,
+                                        .availability = {.cpu = 1, .gpu = 1},
+                                        .now = NOW,
+                                        .ignore_overdue = 7 * DAY,
+                                        .own = own,
+                                        .jobs_max = 10,
+                                        .budget = &budget};
     budget = (struct budget){0};
     return arena == NULL;
 }
@@ -67,9 +67,9 @@ static void list(const char *name, double remaining, double due)
 
 static struct own_job *add_own(const char *name, double wall_time, double due)
 {
-    own[facts.own_count] = (struct own_job){
+    own[sources.own_count] = (struct own_job){
         .name = text_from(name), .job = {.wall_time = wall_time, .deadline = due, .cpus = 1}};
-    return &own[facts.own_count++];
+    return &own[sources.own_count++];
 }
 
 static void add_coproc(const char *type)
@@ -80,7 +80,7 @@ static void add_coproc(const char *type)
 
 static struct workload *make(void)
 {
-    struct workload *workload = workload_make(arena, &facts);
+    struct workload *workload = workload_make(arena, &sources);
 
     assert_non_null(workload);
     return workload;
@@ -102,7 +102,7 @@ static enum workload_answer try_beside(size_t others_count, double due)
     struct edf_job job = {.wall_time = HOUR, .deadline = due, .cpus = 1, .memory = 6e9};
     struct edf_reason reason;
 
-    message.ip_result_count = facts.own_count = 0;
+    message.ip_result_count = sources.own_count = 0;
     list("mine", HOUR, HOUR);
     add_own("mine", HOUR, HOUR)->job.memory = 6e9;
     for (size_t i = 0; i < others_count; i++) {
@@ -110,7 +110,7 @@ static enum workload_answer try_beside(size_t others_count, double due)
         listed[message.ip_result_count - 1].has_report_deadline = false;
     }
     asked.resources[RESOURCE_CPU].count = 2;
-    facts.memory = 10e9;
+    sources.memory = 10e9;
     return workload_try(make(), &job, false, &reason);
 }
 
@@ -133,12 +133,12 @@ static void memory_of_a_listed_job_is_what_the_database_knows(void **state)
 
     (void)state;
     asked.resources[RESOURCE_CPU].count = 2;
-    facts.memory = 10e9;
+    sources.memory = 10e9;
     list("mine", HOUR, HOUR);
     assert_int_equal(workload_try(make(), &job, false, &reason), WORKLOAD_IN_TIME);
     add_own("mine", HOUR, HOUR)->job.memory = 6e9;
     assert_int_equal(workload_try(make(), &job, false, &reason), WORKLOAD_LATE);
-    facts.memory = 0; /* it does not matter */
+    sources.memory = 0; /* it does not matter */
     assert_int_equal(workload_try(make(), &job, false, &reason), WORKLOAD_IN_TIME);
 }
 
@@ -165,8 +165,8 @@ static void own_jobs_that_keep_nothing_busy_do_not_stand_in(void **state)
 
     (void)state;
     message.has_ip_results = false;
-    facts.aborted = aborted;
-    facts.aborted_count = 1;
+    sources.aborted = aborted;
+    sources.aborted_count = 1;
     add_own("a", HOUR, DAY)->is_always_on = true;
     add_own("b", HOUR, DAY);
     add_own("c", HOUR, -8 * DAY);
@@ -195,7 +195,7 @@ static void remaining_time_is_run_time(void **state)
 {
     (void)state;
     list("a", 10 * HOUR, 100 * HOUR);
-    facts.availability.cpu = 0.5;
+    sources.availability.cpu = 0.5;
     assert_real(make()->jobs[0].wall_time, 20 * HOUR, 0);
 }
 
@@ -326,8 +326,8 @@ static void some_tasks_take_no_turn(void **state)
     list("stuck", 100 * HOUR, -7.01 * DAY);
     list("late", 100 * HOUR, -6.99 * DAY);
     add_own("always", HOUR, HOUR)->is_always_on = true;
-    facts.aborted = aborted;
-    facts.aborted_count = 1;
+    sources.aborted = aborted;
+    sources.aborted_count = 1;
     assert_int_equal(make()->count, 1);
     assert_text(make()->names[0], "late");
 }
@@ -337,8 +337,8 @@ static void resent_jobs_are_part_of_the_baseline(void **state)
     struct edf_job resent = {.wall_time = 10 * HOUR, .deadline = 10 * HOUR, .cpus = 1};
 
     (void)state;
-    facts.resent = &resent;
-    facts.resent_count = 1;
+    sources.resent = &resent;
+    sources.resent_count = 1;
     assert_int_equal(try_cpu(make(), HOUR, 5 * HOUR), WORKLOAD_DELAYS);
     assert_int_equal(try_cpu(make(), HOUR, 11 * HOUR), WORKLOAD_IN_TIME);
 }
@@ -349,7 +349,7 @@ static void jobs_due_before_the_host_connects_are_withheld(void **state)
     struct edf_reason reason;
 
     (void)state;
-    facts.connection_period = DAY;
+    sources.connection_period = DAY;
     assert_int_equal(try_cpu(make(), 1, DAY), WORKLOAD_IN_TIME);
     assert_int_equal(try_cpu(make(), 1, DAY - 1), WORKLOAD_CONNECTION);
     assert_int_equal(workload_try(make(), &job, true, &reason), WORKLOAD_IN_TIME);
@@ -378,14 +378,14 @@ static void a_list_that_is_ignored_is_estimated_delay(void **state)
 {
     (void)state;
     list("a", 10 * HOUR, 20 * HOUR);
-    facts.ignores_list = true;
+    sources.ignores_list = true;
     assert_int_equal(try_cpu(make(), HOUR, HOUR), WORKLOAD_IN_TIME);
     assert_real(make()->occupied[RESOURCE_CPU], 0, 0);
     asked.resources[RESOURCE_CPU].estimated_delay = 2 * HOUR;
     assert_real(make()->occupied[RESOURCE_CPU], 1, 0);
     assert_int_equal(try_cpu(make(), HOUR, 3 * HOUR), WORKLOAD_IN_TIME);
     assert_int_equal(try_cpu(make(), HOUR, 3 * HOUR - 1), WORKLOAD_LATE);
-    facts.connection_period = 4 * HOUR;
+    sources.connection_period = 4 * HOUR;
     assert_int_equal(try_cpu(make(), HOUR, 3 * HOUR), WORKLOAD_CONNECTION);
 }
 
@@ -398,7 +398,7 @@ static void estimated_delay_is_never_late(void **state)
     struct edf_reason reason;
 
     (void)state;
-    facts.ignores_list = true;
+    sources.ignores_list = true;
     add_coproc("NVIDIA");
     asked.resources[1].count = 4;
     asked.resources[RESOURCE_CPU].count = 2;
@@ -441,8 +441,8 @@ static void the_delay_leaves_time_for_reports(void **state)
 static void ignored_tasks_bind_the_delay_all_the_same(void **state)
 {
     (void)state;
-    facts.ignores_list = true;
-    facts.availability.cpu = 0.5;
+    sources.ignores_list = true;
+    sources.availability.cpu = 0.5;
     list_ours(HOUR, 2 * HOUR + 300);
     list("alien", HOUR, 2 * HOUR + 120);
     assert_real(workload_retry_delay(make()), 300, 0);
@@ -459,7 +459,7 @@ static void names_of_ignored_tasks_refuse_no_work(void **state)
     static struct other_result many[100];
 
     (void)state;
-    facts.ignores_list = true;
+    sources.ignores_list = true;
     list_ours(HOUR, HOUR + 300);
     add_own("own", HOUR, DAY);
     budget.most = 20000;
@@ -471,7 +471,7 @@ static void names_of_ignored_tasks_refuse_no_work(void **state)
     budget.spent = 0;
     message.other_result_count = 1;
     assert_real(workload_retry_longest(make()), 300, 0);
-    facts.ignores_list = false; /* a list that is simulated has its names whatever they cost */
+    sources.ignores_list = false; /* a list that is simulated has its names whatever they cost */
     budget.spent = 0;
     message.other_result_count = 100;
     assert_real(workload_retry_longest(make()), 300, 0);
@@ -498,15 +498,15 @@ static void without_memory_there_is_no_queue(void **state)
 
     list("listed", HOUR, DAY);
     add_own("own", HOUR, DAY);
-    facts.resent = &own[0].job;
-    facts.resent_count = 1;
+    sources.resent = &own[0].job;
+    sources.resent_count = 1;
     while (answer == WORKLOAD_UNKNOWN) {
         struct workload *workload;
 
         teardown(state);
         arena = arena_create(bytes);
         budget = (struct budget){0};
-        workload = workload_make(arena, &facts);
+        workload = workload_make(arena, &sources);
         failed += workload == NULL;
         unknown += workload != NULL;
         if (workload != NULL) {

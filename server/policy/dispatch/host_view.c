@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Facts that several checks ask for, from a host's figures and its volunteer's preferences. */
+/* What several checks ask for, from a host's figures and its volunteer's preferences. */
 #include "server/policy/dispatch/host_view.h"
 
 #include "server/parse/client_age.h"

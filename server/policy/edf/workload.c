@@ -25,7 +25,7 @@ enum { JOB_COST = 50 /* units of the budget */ };
 struct making {
     struct arena *arena;
     bool uses_list; /* of the client */
-    const struct workload_facts *facts;
+    const struct workload_sources *sources;
     struct edf_job *jobs;
     struct text *names;
     size_t count;
@@ -64,36 +64,36 @@ static int compare_own(const void *a, const void *b)
  * job is not refused because they cost too much. */
 static bool may_sort_listed(const struct making *making)
 {
-    const struct message *message = making->facts->message;
+    const struct message *message = making->sources->message;
 
     return making->uses_list ||
            (message->ip_result_count > 0 &&
             budget_spend_half(
-                making->facts->budget,
+                making->sources->budget,
                 budget_of_sorting_names(message->other_result_count + message->ip_result_count)));
 }
 
 static bool sort_names(struct making *making)
 {
-    const struct workload_facts *facts = making->facts;
-    size_t listed_count = may_sort_listed(making) ? facts->message->other_result_count : 0;
+    const struct workload_sources *sources = making->sources;
+    size_t listed_count = may_sort_listed(making) ? sources->message->other_result_count : 0;
 
-    making->own = ARENA_ARRAY(making->arena, facts->own_count, const struct own_job *);
+    making->own = ARENA_ARRAY(making->arena, sources->own_count, const struct own_job *);
     making->listed = ARENA_ARRAY(making->arena, listed_count, struct text);
-    making->aborted = ARENA_ARRAY(making->arena, facts->aborted_count, struct text);
+    making->aborted = ARENA_ARRAY(making->arena, sources->aborted_count, struct text);
     if (making->own == NULL || making->listed == NULL || making->aborted == NULL)
         return false;
-    for (size_t i = 0; i < facts->own_count; i++)
-        making->own[i] = &facts->own[i];
+    for (size_t i = 0; i < sources->own_count; i++)
+        making->own[i] = &sources->own[i];
     for (size_t i = 0; i < listed_count; i++)
-        making->listed[i] = facts->message->other_results[i].name;
-    for (size_t i = 0; i < facts->aborted_count; i++)
-        making->aborted[i] = facts->aborted[i];
-    if (facts->own_count > 0)
-        qsort(making->own, facts->own_count, sizeof(making->own[0]), compare_own);
+        making->listed[i] = sources->message->other_results[i].name;
+    for (size_t i = 0; i < sources->aborted_count; i++)
+        making->aborted[i] = sources->aborted[i];
+    if (sources->own_count > 0)
+        qsort(making->own, sources->own_count, sizeof(making->own[0]), compare_own);
     making->listed_count = listed_count;
     sorted_names(making->listed, listed_count);
-    sorted_names(making->aborted, facts->aborted_count);
+    sorted_names(making->aborted, sources->aborted_count);
     return true;
 }
 
@@ -102,8 +102,8 @@ static const struct own_job *own_by_name(const struct making *making, struct tex
     const struct own_job key = {.name = name}, *key_at = &key;
     const struct own_job **found = NULL;
 
-    if (making->facts->own_count > 0)
-        found = bsearch(&key_at, making->own, making->facts->own_count, sizeof(making->own[0]),
+    if (making->sources->own_count > 0)
+        found = bsearch(&key_at, making->own, making->sources->own_count, sizeof(making->own[0]),
                         compare_own);
     return found != NULL ? *found : NULL;
 }
@@ -115,7 +115,7 @@ static bool is_ours(const struct making *making, struct text name)
 
 static bool is_aborted(const struct making *making, struct text name)
 {
-    return sorted_has_name(making->aborted, making->facts->aborted_count, name);
+    return sorted_has_name(making->aborted, making->sources->aborted_count, name);
 }
 
 /* --- jobs ------------------------------------------------------------------------------------ */
@@ -148,25 +148,25 @@ static struct edf_job job_of_listed(const struct amounts *asked, const struct ip
 
 static void add_listed(struct making *making, const struct ip_result *listed)
 {
-    const struct workload_facts *facts = making->facts;
+    const struct workload_sources *sources = making->sources;
     const struct own_job *own = own_by_name(making, listed->name);
-    struct edf_job job = job_of_listed(facts->asked, listed);
+    struct edf_job job = job_of_listed(sources->asked, listed);
 
     if ((own != NULL && own->is_always_on) || is_aborted(making, listed->name))
         return;
     if (own != NULL && own->job.resource != RESOURCE_CPU && job.resource == RESOURCE_CPU) {
         job.resource = own->job.resource;
         job.instances = own->job.instances;
-        if (message_client_version(facts->message) < CLIENT_LISTS_QUEUE_IF_ASKED)
+        if (message_client_version(sources->message) < CLIENT_LISTS_QUEUE_IF_ASKED)
             job.cpus = own->job.cpus;
     }
     if (own != NULL)
         job.memory = own->job.memory;
     job.wall_time =
         listed->time_remaining /
-        (job.resource == RESOURCE_CPU ? facts->availability.cpu : facts->availability.gpu);
-    job.deadline = listed->has_report_deadline ? listed->report_deadline - facts->now : INFINITY;
-    if (job.deadline >= -facts->ignore_overdue)
+        (job.resource == RESOURCE_CPU ? sources->availability.cpu : sources->availability.gpu);
+    job.deadline = listed->has_report_deadline ? listed->report_deadline - sources->now : INFINITY;
+    if (job.deadline >= -sources->ignore_overdue)
         add(making, &job, listed->name);
 }
 
@@ -174,22 +174,22 @@ static void add_listed(struct making *making, const struct ip_result *listed)
  * is longer. */
 static void stand_in(struct making *making)
 {
-    const struct workload_facts *facts = making->facts;
+    const struct workload_sources *sources = making->sources;
     double busy[RESOURCES_MAX] = {0}; /* instance-seconds */
 
-    for (size_t i = 0; i < facts->own_count; i++) {
-        const struct own_job *own = &facts->own[i];
+    for (size_t i = 0; i < sources->own_count; i++) {
+        const struct own_job *own = &sources->own[i];
         if (own->is_always_on || is_aborted(making, own->name) ||
-            own->job.deadline < -facts->ignore_overdue)
+            own->job.deadline < -sources->ignore_overdue)
             continue;
         add(making, &own->job, own->name);
-        if (own->job.resource < facts->asked->resource_count)
+        if (own->job.resource < sources->asked->resource_count)
             busy[own->job.resource] +=
                 own->job.wall_time *
                 (own->job.resource == RESOURCE_CPU ? own->job.cpus : own->job.instances);
     }
-    for (size_t i = 0; i < facts->asked->resource_count; i++) {
-        const struct resource *resource = &facts->asked->resources[i];
+    for (size_t i = 0; i < sources->asked->resource_count; i++) {
+        const struct resource *resource = &sources->asked->resources[i];
         double count = fmin(fmax(floor(resource->count), 1), FILLERS_MAX);
         struct edf_job filler = {.wall_time = resource->estimated_delay - busy[i] / count,
                                  .deadline = -INFINITY,
@@ -204,34 +204,34 @@ static void stand_in(struct making *making)
 
 static size_t room_for(const struct making *making)
 {
-    const struct workload_facts *facts = making->facts;
-    size_t room = facts->own_count + facts->resent_count;
+    const struct workload_sources *sources = making->sources;
+    size_t room = sources->own_count + sources->resent_count;
 
     if (making->uses_list)
-        room += facts->message->ip_result_count;
+        room += sources->message->ip_result_count;
 
-    for (size_t i = 0; i < facts->asked->resource_count; i++)
-        room += (size_t)fmin(fmax(facts->asked->resources[i].count, 0) + 1, FILLERS_MAX);
+    for (size_t i = 0; i < sources->asked->resource_count; i++)
+        room += (size_t)fmin(fmax(sources->asked->resources[i].count, 0) + 1, FILLERS_MAX);
     return room;
 }
 
 /* What it costs to make so many jobs: names are sorted, and each job is looked for among them. */
 static uint64_t cost_of(const struct making *making, size_t room)
 {
-    const struct workload_facts *facts = making->facts;
-    size_t named = facts->own_count + facts->aborted_count;
+    const struct workload_sources *sources = making->sources;
+    size_t named = sources->own_count + sources->aborted_count;
 
     if (making->uses_list)
-        named += facts->message->other_result_count;
+        named += sources->message->other_result_count;
     return room * JOB_COST + budget_of_sorting_names(named) +
            budget_of_searching_names(room, named);
 }
 
 static bool is_own(const struct making *making, size_t index)
 {
-    const struct workload_facts *facts = making->facts;
+    const struct workload_sources *sources = making->sources;
 
-    return index >= making->count - facts->resent_count ||
+    return index >= making->count - sources->resent_count ||
            (!making->uses_list && making->names[index].length > 0) ||
            is_ours(making, making->names[index]) ||
            own_by_name(making, making->names[index]) != NULL;
@@ -241,16 +241,16 @@ static bool is_own(const struct making *making, size_t index)
  * after its own remaining time. */
 static double longest_by_list(const struct making *making)
 {
-    const struct workload_facts *facts = making->facts;
+    const struct workload_sources *sources = making->sources;
     double longest = DEADLINE_RETRY_MAX;
 
-    for (size_t i = 0; i < facts->message->ip_result_count; i++) {
-        const struct ip_result *job = &facts->message->ip_results[i];
+    for (size_t i = 0; i < sources->message->ip_result_count; i++) {
+        const struct ip_result *job = &sources->message->ip_results[i];
 
         if (job->has_report_deadline && is_ours(making, job->name))
-            longest =
-                fmin(longest, deadline_allows_delay(job->report_deadline - facts->now,
-                                                    job->time_remaining / facts->availability.cpu));
+            longest = fmin(longest,
+                           deadline_allows_delay(job->report_deadline - sources->now,
+                                                 job->time_remaining / sources->availability.cpu));
     }
     return longest;
 }
@@ -276,37 +276,38 @@ static void count_occupied(const struct making *making, double ret_occupied[RESO
                                      job->resource == RESOURCE_CPU ? job->cpus : job->instances,
                                  .cpus = job->cpus};
 
-        if (job->resource < making->facts->asked->resource_count)
+        if (job->resource < making->sources->asked->resource_count)
             amounts_occupy(ret_occupied, &use);
     }
 }
 
 static bool list_jobs(struct making *making)
 {
-    const struct workload_facts *facts = making->facts;
+    const struct workload_sources *sources = making->sources;
 
     if (!sort_names(making))
         return false;
-    for (size_t i = 0; i < facts->message->ip_result_count && making->uses_list; i++)
-        add_listed(making, &facts->message->ip_results[i]);
+    for (size_t i = 0; i < sources->message->ip_result_count && making->uses_list; i++)
+        add_listed(making, &sources->message->ip_results[i]);
     if (!making->uses_list)
         stand_in(making);
-    for (size_t i = 0; i < facts->resent_count; i++)
-        add(making, &facts->resent[i], NO_TEXT);
+    for (size_t i = 0; i < sources->resent_count; i++)
+        add(making, &sources->resent[i], NO_TEXT);
     return true;
 }
 
-struct workload *workload_make(struct arena *arena, const struct workload_facts *facts)
+struct workload *workload_make(struct arena *arena, const struct workload_sources *sources)
 {
     struct making making = {.arena = arena,
-                            .facts = facts,
-                            .uses_list = facts->message->has_ip_results && !facts->ignores_list};
+                            .sources = sources,
+                            .uses_list =
+                                sources->message->has_ip_results && !sources->ignores_list};
     struct workload *workload = ARENA_NEW(arena, struct workload);
-    struct edf_host host = {.resource_count = facts->asked->resource_count};
+    struct edf_host host = {.resource_count = sources->asked->resource_count};
     size_t room = room_for(&making);
     double *finishes;
     /* Without a budget, the simulation too says of every job that the queue is too large. */
-    bool is_listed = budget_spend(facts->budget, cost_of(&making, room));
+    bool is_listed = budget_spend(sources->budget, cost_of(&making, room));
 
     making.jobs = ARENA_ARRAY(arena, room, struct edf_job);
     making.names = ARENA_ARRAY(arena, room, struct text);
@@ -314,15 +315,16 @@ struct workload *workload_make(struct arena *arena, const struct workload_facts 
         (is_listed && !list_jobs(&making)))
         return NULL;
     if (making.count <= WORKLOAD_MEMORY_MAX)
-        host.memory = facts->memory;
+        host.memory = sources->memory;
     for (size_t i = 0; i < host.resource_count; i++)
-        host.counts[i] = facts->asked->resources[i].count;
+        host.counts[i] = sources->asked->resources[i].count;
     *workload = (struct workload){
-        .edf = edf_create(arena, &host, making.jobs, making.count, facts->jobs_max, facts->budget),
+        .edf =
+            edf_create(arena, &host, making.jobs, making.count, sources->jobs_max, sources->budget),
         .jobs = making.jobs,
         .names = making.names,
-        .count = is_listed ? making.count : facts->message->ip_result_count,
-        .connection_period = facts->connection_period,
+        .count = is_listed ? making.count : sources->message->ip_result_count,
+        .connection_period = sources->connection_period,
     };
     for (size_t i = 0; i < RESOURCES_MAX; i++)
         workload->occupied[i] = is_listed ? 0 : INFINITY;

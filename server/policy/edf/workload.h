@@ -29,7 +29,7 @@ struct own_job {
  * answered by bounds, and each other one takes the longer the longer the queue is. */
 enum { WORKLOAD_MEMORY_MAX = 256 };
 
-struct workload_facts {
+struct workload_sources {
     const struct message *message;
     const struct amounts *asked;
     struct availability availability;
@@ -63,7 +63,7 @@ struct workload {
 bool workload_needs_own(const struct message *message, bool has_always_on_apps);
 
 /* NULL: no memory. */
-struct workload *workload_make(struct arena *arena, const struct workload_facts *facts);
+struct workload *workload_make(struct arena *arena, const struct workload_sources *sources);
 
 enum workload_answer {
     WORKLOAD_IN_TIME,

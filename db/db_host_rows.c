@@ -9,8 +9,8 @@
 #include "server/base/banned.h"
 
 /* The ids of those that are meant; NULL: of all. */
-static struct db_ids ids_of(struct arena *arena, const struct host_facts *facts, size_t count,
-                            bool (*is_meant)(const struct host_facts *facts))
+static struct db_ids ids_of(struct arena *arena, const struct host_rows *hosts, size_t count,
+                            bool (*is_meant)(const struct host_rows *hosts))
 {
     int64_t *ids = ARENA_ARRAY(arena, count, int64_t);
     size_t meant = 0;
@@ -18,27 +18,27 @@ static struct db_ids ids_of(struct arena *arena, const struct host_facts *facts,
     if (ids == NULL)
         return (struct db_ids){.count = count};
     for (size_t i = 0; i < count; i++)
-        if (is_meant == NULL || is_meant(&facts[i]))
-            ids[meant++] = facts[i].hostid;
+        if (is_meant == NULL || is_meant(&hosts[i]))
+            ids[meant++] = hosts[i].hostid;
     return db_sorted_ids(arena, ids, meant);
 }
 
-static bool lacks_versions(const struct host_facts *facts)
+static bool lacks_versions(const struct host_rows *hosts)
 {
-    return facts->is_found && facts->wants_versions;
+    return hosts->is_found && hosts->wants_versions;
 }
 
-static bool lacks_results(const struct host_facts *facts)
+static bool lacks_results(const struct host_rows *hosts)
 {
-    return facts->is_found && facts->wants_results;
+    return hosts->is_found && hosts->wants_results;
 }
 
-static enum status lock_hosts(struct db *db, struct arena *arena, struct host_facts *facts,
+static enum status lock_hosts(struct db *db, struct arena *arena, struct host_rows *hosts,
                               size_t count)
 {
     struct host_with_user_cursor rows;
     struct host_with_user_row row;
-    const struct db_ids ids = ids_of(arena, facts, count, NULL);
+    const struct db_ids ids = ids_of(arena, hosts, count, NULL);
     enum status status;
 
     status = DB_QUERY(db, hosts_lock_with_user, arena, &rows, .ids = ids);
@@ -46,10 +46,10 @@ static enum status lock_hosts(struct db *db, struct arena *arena, struct host_fa
         return status;
     while (DB_NEXT(&rows, &row)) {
         for (size_t i = 0; i < count; i++) {
-            if (facts[i].hostid != row.host.id)
+            if (hosts[i].hostid != row.host.id)
                 continue;
-            facts[i].is_found = true;
-            facts[i].known = db_host_with_user(&row);
+            hosts[i].is_found = true;
+            hosts[i].known = db_host_with_user(&row);
         }
     }
     return DB_END(&rows);
@@ -65,12 +65,12 @@ static int compare_versions(const void *a, const void *b)
            (left->app_version_id < right->app_version_id);
 }
 
-static enum status read_versions(struct db *db, struct arena *arena, struct host_facts *facts,
+static enum status read_versions(struct db *db, struct arena *arena, struct host_rows *hosts,
                                  size_t count)
 {
     struct host_app_version_row *rows;
     size_t row_count;
-    const struct db_ids ids = ids_of(arena, facts, count, lacks_versions);
+    const struct db_ids ids = ids_of(arena, hosts, count, lacks_versions);
     enum status status;
 
     status = DB_ALL(db, hosts_app_versions, arena, &rows, &row_count, .hostids = ids);
@@ -79,10 +79,10 @@ static enum status read_versions(struct db *db, struct arena *arena, struct host
     if (row_count > 1)
         qsort(rows, row_count, sizeof(rows[0]), compare_versions);
     for (size_t i = 0; i < count; i++) {
-        facts[i].has_versions = lacks_versions(&facts[i]);
-        for (size_t j = 0; j < row_count && facts[i].has_versions; j++)
-            if (rows[j].host_id == facts[i].hostid && facts[i].version_count++ == 0)
-                facts[i].versions = &rows[j];
+        hosts[i].has_versions = lacks_versions(&hosts[i]);
+        for (size_t j = 0; j < row_count && hosts[i].has_versions; j++)
+            if (rows[j].host_id == hosts[i].hostid && hosts[i].version_count++ == 0)
+                hosts[i].versions = &rows[j];
     }
     return STATUS_OK;
 }
@@ -96,12 +96,12 @@ static int compare_results(const void *a, const void *b)
     return db_compare_results_by_age(a, b);
 }
 
-static enum status read_results(struct db *db, struct arena *arena, struct host_facts *facts,
+static enum status read_results(struct db *db, struct arena *arena, struct host_rows *hosts,
                                 size_t count, size_t most)
 {
     struct result_row *rows;
     size_t row_count;
-    const struct db_ids ids = ids_of(arena, facts, count, lacks_results);
+    const struct db_ids ids = ids_of(arena, hosts, count, lacks_results);
     enum status status;
 
     status = DB_ALL(db, hosts_results_in_progress, arena, &rows, &row_count, .hostids = ids,
@@ -111,20 +111,20 @@ static enum status read_results(struct db *db, struct arena *arena, struct host_
     if (row_count > 1)
         qsort(rows, row_count, sizeof(rows[0]), compare_results);
     for (size_t i = 0; i < count; i++) {
-        facts[i].has_results = lacks_results(&facts[i]);
-        for (size_t j = 0; j < row_count && facts[i].has_results; j++)
-            if (rows[j].hostid == facts[i].hostid && facts[i].result_count++ == 0)
-                facts[i].results = &rows[j];
+        hosts[i].has_results = lacks_results(&hosts[i]);
+        for (size_t j = 0; j < row_count && hosts[i].has_results; j++)
+            if (rows[j].hostid == hosts[i].hostid && hosts[i].result_count++ == 0)
+                hosts[i].results = &rows[j];
     }
     return STATUS_OK;
 }
 
-enum status db_hosts_read_facts(struct db *db, struct arena *arena, struct host_facts *facts,
-                                size_t count, size_t results_most)
+enum status db_hosts_read_rows(struct db *db, struct arena *arena, struct host_rows *hosts,
+                               size_t count, size_t results_most)
 {
-    enum status status = lock_hosts(db, arena, facts, count);
+    enum status status = lock_hosts(db, arena, hosts, count);
 
     if (status == STATUS_OK)
-        status = read_versions(db, arena, facts, count);
-    return status == STATUS_OK ? read_results(db, arena, facts, count, results_most) : status;
+        status = read_versions(db, arena, hosts, count);
+    return status == STATUS_OK ? read_results(db, arena, hosts, count, results_most) : status;
 }

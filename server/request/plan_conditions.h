@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The plan of a request (server/rpc/request_plan.h) from what is known of it. */
-#ifndef SERVER_REQUEST_PLAN_FACTS_H
-#define SERVER_REQUEST_PLAN_FACTS_H
+#ifndef SERVER_REQUEST_PLAN_CONDITIONS_H
+#define SERVER_REQUEST_PLAN_CONDITIONS_H
 
 #include "server/rpc/request_plan.h"
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where the facts of a plan come from: the message, the host, config.xml and the catalog. */
-#include "server/request/plan_facts.h"
+/* Where the conditions of a plan come from: the message, the host, config.xml and the catalog. */
+#include "server/request/plan_conditions.h"
 
 #include "config/config.h"
 #include "server/policy/edf/workload.h"
@@ -36,7 +36,7 @@ struct request_plan request_plan_make(const struct request *request)
     const struct config *config = request->config;
     const struct message *message = &request->message;
     const struct attempt *attempt = &request->attempt;
-    const struct plan_facts facts = {
+    const struct plan_conditions conditions = {
         .asks_for_work = message_wants_work(message),
         .declines_work = message->dont_send_work,
         .has_job_list = message->has_other_results,
@@ -58,17 +58,17 @@ struct request_plan request_plan_make(const struct request *request)
         .has_always_on_apps = has_app(request, is_current_always_on),
     };
 
-    return plan_of(&facts);
+    return plan_of(&conditions);
 }
 
 bool request_may_bring_jobs(const struct request *request)
 {
-    const struct plan_facts facts = {
+    const struct plan_conditions conditions = {
         .asks_for_work = message_wants_work(&request->message),
         .declines_work = request->message.dont_send_work,
         .assigns_broadcast = request->config->enable_assignment_multi,
         .has_always_on_apps = has_app(request, is_current_always_on),
     };
 
-    return plan_of(&facts).serves_any;
+    return plan_of(&conditions).serves_any;
 }
