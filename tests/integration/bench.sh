@@ -40,7 +40,7 @@ claim "and a picture, where gnuplot is" test -s "$work/page.svg" -o -z "$(comman
 # A server that tells a host of a job which the database has with another: two machines of qmload, whose
 # hosts are exchanged before the look.
 cat >"$work/exchange.sh" <<'SCRIPT'
-. "$QM_SOURCE_DIR/tools/measuring/site.sh"
+. "$QM_SOURCE_DIR/tools/lab/measuring/site.sh"
 read_words dir="$1" hosts=2 connections=2 warm_up=1 seconds=1
 make_site 1 1000
 start_site

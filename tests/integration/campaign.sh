@@ -7,7 +7,7 @@
 . "$(dirname "$0")/lib.sh"
 need curl nginx mariadbd mariadb
 
-"$QM_SOURCE_DIR/tools/campaign/drive" --build "$QM_BINARY_DIR" --once --hosts 32 --self-test \
+"$QM_SOURCE_DIR/tools/lab/campaign/drive" --build "$QM_BINARY_DIR" --once --hosts 32 --self-test \
     "$work/campaign" >"$work/campaign.out" 2>"$work/campaign.log"
 status=$?
 [ $status -ne 77 ] || skip "$(tail -n 1 "$work/campaign.log")"
@@ -17,6 +17,6 @@ figure() { awk -v name="$1" '$1 == name { print $2 }' "$work/campaign.out"; }
 claim "jobs were handed out ($(figure hand_outs))" test "$(figure hand_outs)" -gt 500
 claim "and acknowledged ($(figure acknowledged))" test "$(figure acknowledged)" -gt 500
 claim "every machine was heard at the end" test "$(figure machines_unsettled)" = 0
-claim "each fault came" test "$("$QM_SOURCE_DIR/tools/campaign/drive" --list | wc -l)" = \
+claim "each fault came" test "$("$QM_SOURCE_DIR/tools/lab/campaign/drive" --list | wc -l)" = \
     "$(wc -l <"$work/campaign/faults")"
 finish

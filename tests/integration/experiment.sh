@@ -7,7 +7,7 @@
 . "$(dirname "$0")/lib.sh"
 need curl nginx
 [ -S "$QM_TEST_SOCKET" ] || skip "no private MariaDB at $QM_TEST_SOCKET"
-experiment=$QM_SOURCE_DIR/tools/volunteers/experiment
+experiment=$QM_SOURCE_DIR/tools/lab/volunteers/experiment
 export QM_BINARY_DIR
 
 cat >"$work/tiny.experiment" <<'EXPERIMENT'
@@ -81,7 +81,7 @@ mistake 'there is no axis "colour"' "when colour=red config <ended>1</ended>"
 # shellcheck disable=SC2016 # $ is the experiment's
 mistake 'there is no axis "slakc"' 'scenario error_rate $slakc'
 mistake 'there is no row "cnofig"' "when check=edf cnofig <ended>1</ended>"
-"$QM_SOURCE_DIR/tools/volunteers/compare" --table --y nothing "$work/one/cells.csv" 2>/dev/null
+"$QM_SOURCE_DIR/tools/lab/volunteers/compare" --table --y nothing "$work/one/cells.csv" 2>/dev/null
 claim "a figure that is not there cannot be compared" test $? -eq 2
 
 # Two seeds, of which one has far more jobs in both cells.
@@ -92,14 +92,14 @@ none,2,110
 edf,1,12
 edf,2,116
 CELLS
-"$QM_SOURCE_DIR/tools/volunteers/compare" --table --y jobs "$work/pairs.csv" >"$work/plain.md"
+"$QM_SOURCE_DIR/tools/lab/volunteers/compare" --table --y jobs "$work/pairs.csv" >"$work/plain.md"
 claim "a mean has its standard error" grep -q '^| edf | 64 ± 52 |' "$work/plain.md"
-"$QM_SOURCE_DIR/tools/volunteers/compare" --table --against check=none --y jobs \
+"$QM_SOURCE_DIR/tools/lab/volunteers/compare" --table --against check=none --y jobs \
     "$work/pairs.csv" >"$work/against.md"
 cat "$work/against.md"
 claim "a difference is taken seed by seed" grep -q '^| edf | 64 (+4 ± 2) |' "$work/against.md"
 claim "what others are set against has its own" grep -q '^| none | 60 ± 50 |' "$work/against.md"
-"$QM_SOURCE_DIR/tools/volunteers/compare" --table --against cheek=none --y jobs \
+"$QM_SOURCE_DIR/tools/lab/volunteers/compare" --table --against cheek=none --y jobs \
     "$work/pairs.csv" 2>/dev/null
 claim "against an axis that is not there nothing is set" test $? -eq 2
 finish

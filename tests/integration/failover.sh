@@ -7,7 +7,7 @@
 . "$(dirname "$0")/lib.sh"
 need curl nginx mariadbd mariadb
 
-"$QM_SOURCE_DIR/tools/campaign/drive" --build "$QM_BINARY_DIR" --replica --once --hosts 16 \
+"$QM_SOURCE_DIR/tools/lab/campaign/drive" --build "$QM_BINARY_DIR" --replica --once --hosts 16 \
     --faults failover "$work/campaign" >"$work/campaign.out" 2>"$work/campaign.log"
 status=$?
 [ $status -ne 77 ] || skip "$(tail -n 1 "$work/campaign.log")"

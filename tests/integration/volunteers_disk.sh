@@ -10,8 +10,8 @@ need curl nginx
 export QM_BINARY_DIR
 
 sed '/^plot/d; s/^scenario arrival_days.*/scenario always_on 1/' \
-    "$QM_SOURCE_DIR/tools/volunteers/scenarios/disk_second.experiment" >"$work/disk.experiment"
-"$QM_SOURCE_DIR/tools/volunteers/experiment" --socket "$QM_TEST_SOCKET" --hosts 3 --days 7 --seeds 1 \
+    "$QM_SOURCE_DIR/tools/lab/volunteers/scenarios/disk_second.experiment" >"$work/disk.experiment"
+"$QM_SOURCE_DIR/tools/lab/volunteers/experiment" --socket "$QM_TEST_SOCKET" --hosts 3 --days 7 --seeds 1 \
     --only what=exact --out "$work/disk" "$work/disk.experiment" 2>&1
 claim "the experiment ends well" test $? -eq 0
 cat "$work/disk/cells.csv"

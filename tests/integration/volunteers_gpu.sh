@@ -10,8 +10,8 @@ need curl nginx
 export QM_BINARY_DIR
 
 # After 70 days the turns that the host gives to each matter little any more.
-sed '/^option\|^time/d' "$QM_SOURCE_DIR/tools/volunteers/scenarios/gpu.experiment" >"$work/gpu.experiment"
-"$QM_SOURCE_DIR/tools/volunteers/experiment" --socket "$QM_TEST_SOCKET" --days 70 --out "$work/gpu" \
+sed '/^option\|^time/d' "$QM_SOURCE_DIR/tools/lab/volunteers/scenarios/gpu.experiment" >"$work/gpu.experiment"
+"$QM_SOURCE_DIR/tools/lab/volunteers/experiment" --socket "$QM_TEST_SOCKET" --days 70 --out "$work/gpu" \
     "$work/gpu.experiment" 2>&1
 claim "the experiment ends well" test $? -eq 0
 cat "$work/gpu/cells.csv"

@@ -95,7 +95,7 @@ fault pages 'a paragraph of' DECISIONS.md '3s/^/1\n2\n3\n4\n5\n6\n7\n/'
 passes terminal
 fault terminal 'may print what a terminal obeys' tools/qmctl/hosts/queue_command.c 's/shown_line\(stdout, "host %"/printf("host %"/'
 fault terminal 'may print what a terminal obeys' tools/qmctl/session/confirm.c 's/shown_write\(stderr, words, .*\)/fputs(text, stderr)/'
-fault terminal 'may print what a terminal obeys' tools/qmload/main.c 's/shown_line\(stderr,/fprintf(stderr,/'
+fault terminal 'may print what a terminal obeys' tools/lab/qmload/main.c 's/shown_line\(stderr,/fprintf(stderr,/'
 
 passes requirements
 fault requirements 'there is no' tests/requirements.md 's/unit\/test_reply\.c: a_job/unit\/test_replies.c: a_job/'

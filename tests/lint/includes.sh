@@ -18,14 +18,14 @@ db         db/db.h db/fate_rows.h db/files.h db/rows.h db/states.h db/validation
 
 # header             the files that may include it. A header that is neither here nor of the system is refused.
 vendors='
-mysql.h              db/mariadb_* tests/support/database.c tools/qmstub/main.c
+mysql.h              db/mariadb_* tests/support/database.c tools/lab/qmstub/main.c
 mysqld_error.h       db/mariadb_error.c tests/database/test_db_error.c
 errmsg.h             db/mariadb_error.c
 libxml/*             server/base/xml.c
 openssl/*            server/base/crypto.c
 crypt.h              server/base/password.c
-fcgiapp.h            server/process/fcgi.c tools/qmstub/main.c
-uthash.h             server/fates/fates.c server/process/waiting.c server/submit/stage.c tools/campaign/*
+fcgiapp.h            server/process/fcgi.c tools/lab/qmstub/main.c
+uthash.h             server/fates/fates.c server/process/waiting.c server/submit/stage.c tools/lab/campaign/*
 utlist.h             server/process/body_turns.c server/process/waiting.c server/process/receive.c server/upload/upload_lines.c
 curl/*               tools/* tests/integration/*
 cmocka.h             tests/support/test.h
@@ -39,7 +39,7 @@ system=' argp.h arpa/inet.h assert.h ctype.h dirent.h errno.h fcntl.h float.h fn
  unistd.h '
 
 # Rooms that may go through any door: commands of an administrator, and what they are made of, speak to all of a database.
-door_openers='tools/qmctl* tools/qmbench server/submit server/check server/adoption server/passes'
+door_openers='tools/qmctl* tools/lab/qmbench server/submit server/check server/adoption server/passes'
 
 # shellcheck disable=SC2016 # backquotes are Markdown's
 rooms=$(sed -n '/^```rooms$/,/^```$/p' ARCHITECTURE.md | grep -v '^```' || true)

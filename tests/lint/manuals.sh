@@ -40,9 +40,9 @@ same_options() {
     failed=1
 }
 same_options server/quartermaster.8.md "$QM_BINARY_DIR/quartermaster"
-same_options tools/qmload/qmload.1.md "$QM_BINARY_DIR/qmload"
-same_options tools/campaign/qmcampaign.1.md "$QM_BINARY_DIR/qmcampaign"
-same_options tools/volunteers/qmvolunteers.1.md "$QM_BINARY_DIR/qmvolunteers"
+same_options tools/lab/qmload/qmload.1.md "$QM_BINARY_DIR/qmload"
+same_options tools/lab/campaign/qmcampaign.1.md "$QM_BINARY_DIR/qmcampaign"
+same_options tools/lab/volunteers/qmvolunteers.1.md "$QM_BINARY_DIR/qmvolunteers"
 same_options tools/qmctl/qmctl-why.1.md "$QM_BINARY_DIR/qmctl" why
 
 # told PAGE SOURCE PATTERN SEPARATOR: the page has a word about each name that the source has by this pattern, behind
@@ -63,15 +63,15 @@ told() {
 told server/protocol.7.md server/reply/reply_elements.def '^ELEMENT\([a-z_]+' '('
 told server/protocol.7.md server/parse/elements.def '^[A-Z_]+\([A-Z_]+, "[A-Za-z_0-9]+"' '"'
 told tools/qmctl/qmctl-why.1.md server/policy/refusal/reasons.def '^REASON\([A-Z0-9_]+, "[a-z0-9_]+"' '"'
-told tools/volunteers/qmvolunteers.1.md tools/volunteers/crowd/scenario.c '^    \{"[a-z_]+", OF' '"'
-told tools/campaign/qmcampaign.1.md tools/campaign/rules.def '^RULE\([a-z_]+' '('
+told tools/lab/volunteers/qmvolunteers.1.md tools/lab/volunteers/crowd/scenario.c '^    \{"[a-z_]+", OF' '"'
+told tools/lab/campaign/qmcampaign.1.md tools/lab/campaign/rules.def '^RULE\([a-z_]+' '('
 told server/running.7.md server/check/database_settings.def '^SETTING\([a-z_]+' '('
 told server/moving.7.md server/adoption/adoption.h ' LEVEL\([A-Z]+, "[a-z]+"' '"'
 for part in config folder tables; do
     told server/moving.7.md "server/adoption/adoption_$part.c" 'ADOPTION_[A-Z]+, "[a-z]+"' '"'
 done
-{ tools/campaign/drive --list && tools/campaign/drive --galera --list; } >"$work/campaign_faults"
-told tools/campaign/qmcampaign.1.md "$work/campaign_faults" '^[a-z_]+' '('
-tools/campaign/answers --list >"$work/campaign_answers"
-told tools/campaign/qmcampaign.1.md "$work/campaign_answers" '^[a-z_]+' '('
+{ tools/lab/campaign/drive --list && tools/lab/campaign/drive --galera --list; } >"$work/campaign_faults"
+told tools/lab/campaign/qmcampaign.1.md "$work/campaign_faults" '^[a-z_]+' '('
+tools/lab/campaign/answers --list >"$work/campaign_answers"
+told tools/lab/campaign/qmcampaign.1.md "$work/campaign_answers" '^[a-z_]+' '('
 exit "$failed"

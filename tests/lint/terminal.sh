@@ -9,9 +9,9 @@ export LC_ALL=C
 cd "$(dirname "$0")/../.."
 
 # They print what stands in the program, and main.c of the server the configuration that it was given.
-own_words='^(server/base/(shown|must)|server/process/main|tools/volunteers/figures/run_report)\.c:'
+own_words='^(server/base/(shown|must)|server/process/main|tools/lab/volunteers/figures/run_report)\.c:'
 own_words="$own_words|^tools/qmctl/(session/output|help|manual_command|completion_command|main)\.c:"
-measuring='^tools/(campaign|qmstub|qmbench|qmload|volunteers)/'
+measuring='^tools/lab/'
 # Anywhere, since a pointer or a macro prints as well.
 prints='[^a-z_](v?f?printf|v?dprintf|putc|fputc|fwrite|putw|perror|psignal|[a-z]+_unlocked)([^a-z_]|$)'
 prints="$prints|[^a-z_]write\\((1|2|STD(OUT|ERR)_FILENO)|<err(or)?\.h>"

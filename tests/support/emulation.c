@@ -2,7 +2,7 @@
 #include "tests/support/emulation.h"
 
 #include "tests/support/test.h"
-#include "tools/volunteers/host/life.h"
+#include "tools/lab/volunteers/host/life.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,8 +4,8 @@
 #ifndef TESTS_SUPPORT_EMULATION_H
 #define TESTS_SUPPORT_EMULATION_H
 
-#include "tools/volunteers/host/scheduler_rpc.h"
-#include "tools/volunteers/host/volunteer.h"
+#include "tools/lab/volunteers/host/scheduler_rpc.h"
+#include "tools/lab/volunteers/host/volunteer.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,8 +2,8 @@
 /* The campaign's history and what its auditor takes from it. */
 #include "server/policy/limits/limits.h"
 #include "tests/support/test.h"
-#include "tools/campaign/audit.h"
-#include "tools/campaign/history.h"
+#include "tools/lab/campaign/audit.h"
+#include "tools/lab/campaign/history.h"
 
 #include <stdlib.h>
 #include <unistd.h>

@@ -2,7 +2,7 @@
 /* Requests of qmload's hosts: of which kinds they are, and what they ask for and report. */
 #include "tests/support/test.h"
 
-#include "tools/qmload/load_host.h"
+#include "tools/lab/qmload/load_host.h"
 
 #include "server/base/banned.h"
 

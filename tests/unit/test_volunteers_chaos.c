@@ -4,9 +4,9 @@
 #include "server/base/random.h"
 #include "tests/support/emulation.h"
 #include "tests/support/test.h"
-#include "tools/volunteers/host/habits.h"
-#include "tools/volunteers/host/life.h"
-#include "tools/volunteers/host/scheduler_rpc.h"
+#include "tools/lab/volunteers/host/habits.h"
+#include "tools/lab/volunteers/host/life.h"
+#include "tools/lab/volunteers/host/scheduler_rpc.h"
 
 #include <math.h>
 #include <stdlib.h>

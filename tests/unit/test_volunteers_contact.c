@@ -4,7 +4,7 @@
 #include "server/base/random.h"
 #include "tests/support/emulation.h"
 #include "tests/support/test.h"
-#include "tools/volunteers/host/habits.h"
+#include "tools/lab/volunteers/host/habits.h"
 
 #include <math.h>
 

@@ -6,12 +6,12 @@
 #include "server/base/random.h"
 #include "server/base/xml.h"
 #include "tests/support/test.h"
-#include "tools/volunteers/crowd/command_line.h"
-#include "tools/volunteers/crowd/crowd.h"
-#include "tools/volunteers/crowd/http_lines.h"
-#include "tools/volunteers/crowd/scenario.h"
-#include "tools/volunteers/host/volunteer.h"
-#include "tools/volunteers/wire/metrics_page.h"
+#include "tools/lab/volunteers/crowd/command_line.h"
+#include "tools/lab/volunteers/crowd/crowd.h"
+#include "tools/lab/volunteers/crowd/http_lines.h"
+#include "tools/lab/volunteers/crowd/scenario.h"
+#include "tools/lab/volunteers/host/volunteer.h"
+#include "tools/lab/volunteers/wire/metrics_page.h"
 
 #include <inttypes.h>
 #include <math.h>

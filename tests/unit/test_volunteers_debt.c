@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sharing of CPUs by debt, and fetching by time to starvation. */
 #include "tests/support/test.h"
-#include "tools/volunteers/client/debt.h"
+#include "tools/lab/volunteers/client/debt.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How much work is asked for, and of whom. */
 #include "tests/support/test.h"
-#include "tools/volunteers/client/shortfall.h"
+#include "tools/lab/volunteers/client/shortfall.h"
 
 #include "server/base/banned.h"
 

@@ -2,8 +2,8 @@
 /* The disks of whole emulated hosts. */
 #include "tests/support/emulation.h"
 #include "tests/support/test.h"
-#include "tools/volunteers/host/habits.h"
-#include "tools/volunteers/host/host_disk.h"
+#include "tools/lab/volunteers/host/habits.h"
+#include "tools/lab/volunteers/host/host_disk.h"
 
 #include <math.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Estimates of clients, and the units of their requests. */
 #include "tests/support/test.h"
-#include "tools/volunteers/client/duration.h"
+#include "tools/lab/volunteers/client/duration.h"
 
 #include <math.h>
 

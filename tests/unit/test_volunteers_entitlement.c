@@ -2,7 +2,7 @@
 /* Dividing resources between projects that can use some of them. */
 #include "server/base/random.h"
 #include "tests/support/test.h"
-#include "tools/volunteers/client/entitlement.h"
+#include "tools/lab/volunteers/client/entitlement.h"
 
 #include "server/base/banned.h"
 

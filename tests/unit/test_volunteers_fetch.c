@@ -2,7 +2,7 @@
 /* Fetching work for CPUs and coprocessors. */
 #include "server/base/random.h"
 #include "tests/support/test.h"
-#include "tools/volunteers/client/fetch.h"
+#include "tools/lab/volunteers/client/fetch.h"
 
 #include <math.h>
 

@@ -2,7 +2,7 @@
 /* What a crowd is judged by. */
 #include "server/base/buffer.h"
 #include "tests/support/test.h"
-#include "tools/volunteers/figures/merit.h"
+#include "tools/lab/volunteers/figures/merit.h"
 
 #include <math.h>
 #include <stdio.h>

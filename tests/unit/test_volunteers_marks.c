@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The two marks of a buffer, as present-day clients have them: figures as a real client of 7.20.5
  * asked for them. */
-#include "tools/volunteers/client/marks.h"
+#include "tools/lab/volunteers/client/marks.h"
 
 #include "tests/support/test.h"
 

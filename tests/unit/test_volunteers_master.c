@@ -4,9 +4,9 @@
 #include "server/base/random.h"
 #include "server/submit/new_project.h"
 #include "tests/support/test.h"
-#include "tools/volunteers/host/contact.h"
-#include "tools/volunteers/host/volunteer.h"
-#include "tools/volunteers/wire/master_page.h"
+#include "tools/lab/volunteers/host/contact.h"
+#include "tools/lab/volunteers/host/volunteer.h"
+#include "tools/lab/volunteers/wire/master_page.h"
 
 #include <stdlib.h>
 

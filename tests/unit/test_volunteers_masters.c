@@ -5,11 +5,11 @@
 #include "server/base/buffer.h"
 #include "server/base/xml.h"
 #include "tests/support/test.h"
-#include "tools/volunteers/crowd/command_line.h"
-#include "tools/volunteers/crowd/crowd.h"
-#include "tools/volunteers/crowd/crowd_parts.h"
-#include "tools/volunteers/crowd/scenario.h"
-#include "tools/volunteers/wire/master_page.h"
+#include "tools/lab/volunteers/crowd/command_line.h"
+#include "tools/lab/volunteers/crowd/crowd.h"
+#include "tools/lab/volunteers/crowd/crowd_parts.h"
+#include "tools/lab/volunteers/crowd/scenario.h"
+#include "tools/lab/volunteers/wire/master_page.h"
 
 #include <stdlib.h>
 #include <string.h>

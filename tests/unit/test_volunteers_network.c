@@ -2,10 +2,10 @@
 /* Files on their way to a host. */
 #include "tests/support/emulation.h"
 #include "tests/support/test.h"
-#include "tools/volunteers/host/habits.h"
-#include "tools/volunteers/host/job_queue.h"
-#include "tools/volunteers/host/life.h"
-#include "tools/volunteers/host/robin_view.h"
+#include "tools/lab/volunteers/host/habits.h"
+#include "tools/lab/volunteers/host/job_queue.h"
+#include "tools/lab/volunteers/host/life.h"
+#include "tools/lab/volunteers/host/robin_view.h"
 
 #include <math.h>
 #include <stdio.h>

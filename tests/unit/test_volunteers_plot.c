@@ -2,13 +2,13 @@
 /* What gnuplot is told, and what is told of reasons. */
 #include "server/base/buffer.h"
 #include "tests/support/test.h"
-#include "tools/volunteers/crowd/observer.h"
-#include "tools/volunteers/figures/arrivals.h"
-#include "tools/volunteers/figures/merit.h"
-#include "tools/volunteers/figures/no_work_reasons.h"
-#include "tools/volunteers/figures/plot.h"
-#include "tools/volunteers/figures/trace.h"
-#include "tools/volunteers/wire/metrics_page.h"
+#include "tools/lab/volunteers/crowd/observer.h"
+#include "tools/lab/volunteers/figures/arrivals.h"
+#include "tools/lab/volunteers/figures/merit.h"
+#include "tools/lab/volunteers/figures/no_work_reasons.h"
+#include "tools/lab/volunteers/figures/plot.h"
+#include "tools/lab/volunteers/figures/trace.h"
+#include "tools/lab/volunteers/wire/metrics_page.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -2,11 +2,11 @@
 /* The ways of clients, each as a whole host lives by it. */
 #include "tests/support/emulation.h"
 #include "tests/support/test.h"
-#include "tools/volunteers/host/habits.h"
-#include "tools/volunteers/host/job_queue.h"
-#include "tools/volunteers/host/life.h"
-#include "tools/volunteers/host/runtime_estimate.h"
-#include "tools/volunteers/host/scheduler_rpc.h"
+#include "tools/lab/volunteers/host/habits.h"
+#include "tools/lab/volunteers/host/job_queue.h"
+#include "tools/lab/volunteers/host/life.h"
+#include "tools/lab/volunteers/host/runtime_estimate.h"
+#include "tools/lab/volunteers/host/scheduler_rpc.h"
 
 #include <math.h>
 

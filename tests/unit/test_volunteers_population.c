@@ -2,8 +2,8 @@
 /* The machines of an emulated crowd. */
 #include "server/base/random.h"
 #include "tests/support/test.h"
-#include "tools/volunteers/crowd/agenda.h"
-#include "tools/volunteers/host/population.h"
+#include "tools/lab/volunteers/crowd/agenda.h"
+#include "tools/lab/volunteers/host/population.h"
 
 #include <math.h>
 #include <stdlib.h>

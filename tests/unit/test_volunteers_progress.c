@@ -3,8 +3,8 @@
 #include "server/base/random.h"
 #include "tests/support/emulation.h"
 #include "tests/support/test.h"
-#include "tools/volunteers/host/job_queue.h"
-#include "tools/volunteers/host/life.h"
+#include "tools/lab/volunteers/host/job_queue.h"
+#include "tools/lab/volunteers/host/life.h"
 
 #include <math.h>
 #include <stdio.h>

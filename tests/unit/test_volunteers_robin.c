@@ -2,7 +2,7 @@
 /* The simulation of weighted round robin. */
 #include "server/base/random.h"
 #include "tests/support/test.h"
-#include "tools/volunteers/client/robin.h"
+#include "tools/lab/volunteers/client/robin.h"
 
 #include <math.h>
 

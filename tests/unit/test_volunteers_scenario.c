@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Scenario files of the emulated crowd. */
 #include "tests/support/test.h"
-#include "tools/volunteers/crowd/scenario.h"
-#include "tools/volunteers/host/habits.h"
+#include "tools/lab/volunteers/crowd/scenario.h"
+#include "tools/lab/volunteers/host/habits.h"
 
 #include "server/base/banned.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Choosing what to run by debt and by deadline. */
 #include "tests/support/test.h"
-#include "tools/volunteers/client/schedule.h"
+#include "tools/lab/volunteers/client/schedule.h"
 
 #include <math.h>
 

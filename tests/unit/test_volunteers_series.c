@@ -2,8 +2,8 @@
 /* What observers of an emulated crowd are given: arrivals in intervals, and a server's counters. */
 #include "server/base/buffer.h"
 #include "tests/support/test.h"
-#include "tools/volunteers/figures/arrivals.h"
-#include "tools/volunteers/wire/metrics_page.h"
+#include "tools/lab/volunteers/figures/arrivals.h"
+#include "tools/lab/volunteers/wire/metrics_page.h"
 
 #include "server/base/banned.h"
 

@@ -2,7 +2,7 @@
 /* Sessions of scheduler RPCs. */
 #include "server/base/random.h"
 #include "tests/support/test.h"
-#include "tools/volunteers/client/rpc_session.h"
+#include "tools/lab/volunteers/client/rpc_session.h"
 
 #include <math.h>
 

@@ -2,7 +2,7 @@
 /* Disk space shared between projects. */
 #include "server/base/random.h"
 #include "tests/support/test.h"
-#include "tools/volunteers/client/storage.h"
+#include "tools/lab/volunteers/client/storage.h"
 
 #include "server/base/banned.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The figures that runs of the emulated crowd are judged by. */
 #include "tests/support/test.h"
-#include "tools/volunteers/host/host_tally.h"
+#include "tools/lab/volunteers/host/host_tally.h"
 
 #include <math.h>
 

@@ -2,7 +2,7 @@
 /* What the processors of one host did over time. */
 #include "server/base/buffer.h"
 #include "tests/support/test.h"
-#include "tools/volunteers/figures/trace.h"
+#include "tools/lab/volunteers/figures/trace.h"
 
 #include "server/base/banned.h"
 

@@ -6,11 +6,11 @@
 #include "server/policy/plan_class/plan_verdict.h"
 #include "tests/support/requests.h"
 #include "tests/support/test.h"
-#include "tools/volunteers/host/host_tally.h"
-#include "tools/volunteers/host/population.h"
-#include "tools/volunteers/host/rpc_messages.h"
-#include "tools/volunteers/host/versions.h"
-#include "tools/volunteers/wire/wire.h"
+#include "tools/lab/volunteers/host/host_tally.h"
+#include "tools/lab/volunteers/host/population.h"
+#include "tools/lab/volunteers/host/rpc_messages.h"
+#include "tools/lab/volunteers/host/versions.h"
+#include "tools/lab/volunteers/wire/wire.h"
 
 #include <stdlib.h>
 
