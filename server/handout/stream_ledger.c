@@ -10,8 +10,11 @@
 #include "server/policy/dispatch/stream.h"
 #include "server/rpc/request.h"
 
+#include <inttypes.h>
+#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "server/base/banned.h"
 
@@ -21,6 +24,7 @@ struct stream_ledger {
     pthread_mutex_t lock;
     uint64_t key; /* of the option that the shares belong to */
     struct stream_shares shares;
+    double given[STREAMS_MAX]; /* FLOP */
 };
 
 /* A job in the reply. The newest comes first. */
@@ -60,6 +64,7 @@ static struct stream_shares *ledger_lock(struct stream_ledger *ledger, struct te
     pthread_mutex_lock(&ledger->lock);
     if (ledger->key != key) {
         ledger->shares = (struct stream_shares){0};
+        memset(ledger->given, 0, sizeof(ledger->given));
         if (bad > 0)
             log_line(LOG_LEVEL_WARNING, "event=streams_refused lines=%zu", bad);
     }
@@ -180,7 +185,49 @@ void shares_commit(struct request *request)
     if (request->ledger == NULL || booking == NULL)
         return;
     shares = ledger_lock(request->ledger, request->config->stream, 0);
-    for (; booking != NULL; booking = booking->next)
+    for (; booking != NULL; booking = booking->next) {
         stream_charge(booking->streams, shares, booking->stream, booking->flops);
+        request->ledger->given[booking->stream] += fmax(booking->flops, 0);
+    }
     pthread_mutex_unlock(&request->ledger->lock);
+}
+
+static struct text words_of(struct arena *arena, const struct stream *stream)
+{
+    switch (stream->kind) {
+    case STREAM_APP:
+        return text_print(arena, "app " TEXT_FORMAT, TEXT_ARG(stream->name));
+    case STREAM_USER:
+        return text_print(arena, "user %" PRId64, stream->id);
+    case STREAM_BATCH:
+        return text_print(arena, "batch %" PRId64, stream->id);
+    case STREAM_REST:
+        break;
+    }
+    return TEXT("rest");
+}
+
+bool stream_ledger_figures(struct stream_ledger *ledger, struct text_list lines,
+                           struct arena *arena, struct stream_given **ret_streams,
+                           size_t *ret_count)
+{
+    struct streams *streams = ARENA_NEW(arena, struct streams);
+    struct stream_given *given = ARENA_ARRAY(arena, STREAMS_MAX, struct stream_given);
+
+    *ret_count = 0;
+    if (streams == NULL || given == NULL)
+        return false;
+    *ret_streams = given;
+    if (lines.count == 0)
+        return true;
+    (void)streams_read(lines, streams);
+    pthread_mutex_lock(&ledger->lock);
+    for (size_t i = 0; i < streams->count; i++)
+        given[i] = (struct stream_given){
+            .words = words_of(arena, &streams->items[i]),
+            .weight = streams->items[i].weight,
+            .flops = ledger->key == stream_lines_key(lines) ? ledger->given[i] : 0};
+    pthread_mutex_unlock(&ledger->lock);
+    *ret_count = streams->count;
+    return !arena_overflowed(arena);
 }

@@ -23,7 +23,7 @@ enum {
     REREAD_MOST = 256
 };
 static const double mark_seconds = 5, window_seconds = 60, window_every = 10;
-static const double beat_seconds = 5, silence_seconds = 20;
+static const double beat_seconds = 5;
 static const double look_seconds = 1;   /* until one that came is left its part of the jobs */
 static const double sweep_pause = 0.02; /* between the pieces of a sweep, but for the first one */
 
@@ -175,8 +175,8 @@ static enum status beat(struct filler *filler, struct db *db, double now)
     }
     filler->look_due = now + look_seconds;
     if (status == STATUS_OK)
-        status = db_servers_alive(db, filler->arena, (int64_t)silence_seconds, ids,
-                                  POOL_SERVERS_MAX, &count);
+        status =
+            db_servers_alive(db, filler->arena, SERVER_SILENT_S, ids, POOL_SERVERS_MAX, &count);
     if (status == STATUS_OK)
         status = db_commit(db);
     if (status == STATUS_DB_BUG) {

@@ -29,6 +29,9 @@ struct db;
 struct filler;
 struct pool;
 
+/* A server that has not said for longer that it is alive counts as dead. */
+enum { SERVER_SILENT_S = 20 };
+
 /* `server_id` (positive) tells this server from the others of its database. The pool is the
  * caller's, and outlives the filler. NULL: no memory. */
 struct filler *filler_create(struct pool *pool, struct config *config, int64_t server_id);

@@ -21,7 +21,9 @@ enum {
     DAY_HOURS = 24,
     VERSIONS_MOST = 200,    /* that are kept, those that failed most */
     HOSTS_LOOKED_AT = 1000, /* of those that failed most */
-    HOST_FAILED_LEAST = 5
+    HOSTS_MOST = 20,        /* of these that are kept */
+    HOST_FAILED_LEAST = 5,
+    HOUR_S = 3600
 };
 #define READING_BYTES_MAX ((size_t)16 * 1024 * 1024)
 
@@ -30,13 +32,24 @@ struct fates_reading {
     struct arena *arena;
     struct version_fates *versions;
     size_t version_count, versions_failing, hosts_failing;
+    struct host_fates_read *hosts;
+    size_t host_count;
     int64_t by_fate[FATE_NUMBERS]; /* of the hour that runs and the one before */
     int64_t at;
+};
+
+/* Lies at its number modulo the week. */
+struct fates_hour {
+    int64_t number; /* epoch / HOUR_S */
+    int64_t by_fate[FATE_NUMBERS];
 };
 
 struct fates_keeper {
     pthread_mutex_t lock;
     struct fates_reading reading; /* its arena is NULL: there is none yet */
+    struct fates_hour hours[FATES_WEEK_HOURS];
+    int64_t first_hour; /* of which anything was counted; 0: none */
+    int64_t read_hour;  /* of the last reading; 0: none */
 };
 
 struct fates_keeper *fates_keeper_create(void)
@@ -112,17 +125,37 @@ static enum status read_versions(struct fates_reading *reading, struct db *db,
     return arena_overflowed(reading->arena) ? STATUS_NO_MEMORY : STATUS_OK;
 }
 
-static enum status read_hours(struct fates_reading *reading, struct db *db)
+/* Of the hours those that may have changed: all of the week the first time. */
+static enum status read_hours(struct fates_keeper *keeper, struct fates_reading *reading,
+                              struct db *db, struct fate_hour_row **ret_rows, size_t *ret_count)
 {
-    struct fate_hour_row *rows = NULL;
-    size_t count = 0;
-    enum status status =
-        db_fates_by_hour(db, reading->arena, fates_since(reading->at, 2), 0, &rows, &count);
+    int64_t hour = reading->at / HOUR_S, since = hour - FATES_WEEK_HOURS + 1;
 
-    for (size_t i = 0; status == STATUS_OK && i < count; i++)
-        if (fate_kind_of(rows[i].fate) != NULL)
+    if (keeper->read_hour != 0 && keeper->read_hour <= hour) /* no other thread writes it */
+        since = keeper->read_hour - 1;
+    return db_fates_by_hour(db, reading->arena, since, 0, ret_rows, ret_count);
+}
+
+/* Under the lock. Rows come by the hour. */
+static void take_hours(struct fates_keeper *keeper, struct fates_reading *reading,
+                       const struct fate_hour_row *rows, size_t count)
+{
+    int64_t now = reading->at / HOUR_S;
+
+    for (size_t i = 0; i < count; i++) {
+        struct fates_hour *hour = &keeper->hours[(uint64_t)rows[i].hour % FATES_WEEK_HOURS];
+
+        if (fate_kind_of(rows[i].fate) == NULL)
+            continue;
+        if (i == 0 || rows[i].hour != rows[i - 1].hour)
+            *hour = (struct fates_hour){.number = rows[i].hour};
+        hour->by_fate[rows[i].fate] += rows[i].results;
+        if (rows[i].hour >= now - 1)
             reading->by_fate[rows[i].fate] += rows[i].results;
-    return status;
+        if (keeper->first_hour == 0 || rows[i].hour < keeper->first_hour)
+            keeper->first_hour = rows[i].hour;
+    }
+    keeper->read_hour = now;
 }
 
 static enum status read_hosts(struct fates_reading *reading, struct db *db)
@@ -132,20 +165,38 @@ static enum status read_hosts(struct fates_reading *reading, struct db *db)
     enum status status = db_fates_worst_hosts(db, reading->arena, reading->at, HOST_FAILED_LEAST,
                                               HOSTS_LOOKED_AT, &rows, &count);
 
-    for (size_t i = 0; status == STATUS_OK && i < count; i++)
+    if (status != STATUS_OK)
+        return status;
+    reading->hosts = ARENA_ARRAY(reading->arena, HOSTS_MOST, struct host_fates_read);
+    if (reading->hosts == NULL)
+        return STATUS_NO_MEMORY;
+    for (size_t i = 0; i < count; i++) {
+        int64_t ended = llround(fmin(rows[i].ended, 1e15));
+        int64_t failed = llround(fmin(rows[i].failed, 1e15));
+
         reading->hosts_failing += rows[i].failed >= rows[i].ended;
-    return status;
+        if (reading->host_count < HOSTS_MOST)
+            reading->hosts[reading->host_count++] =
+                (struct host_fates_read){.id = rows[i].hostid,
+                                         .ended = ended,
+                                         .failed = failed,
+                                         .at = rows[i].counted_at,
+                                         .fails = fates_alarm(ended, failed)};
+    }
+    return STATUS_OK;
 }
 
 enum status fates_keeper_read(struct fates_keeper *keeper, struct db *db,
                               const struct catalog *catalog, int64_t now)
 {
     struct fates_reading reading = {.arena = arena_create(READING_BYTES_MAX), .at = now}, old;
+    struct fate_hour_row *hours = NULL;
+    size_t hour_count = 0;
     enum status status =
         reading.arena == NULL ? STATUS_NO_MEMORY : read_versions(&reading, db, catalog);
 
     if (status == STATUS_OK)
-        status = read_hours(&reading, db);
+        status = read_hours(keeper, &reading, db, &hours, &hour_count);
     if (status == STATUS_OK)
         status = read_hosts(&reading, db);
     if (status != STATUS_OK) {
@@ -153,6 +204,7 @@ enum status fates_keeper_read(struct fates_keeper *keeper, struct db *db,
         return status;
     }
     pthread_mutex_lock(&keeper->lock);
+    take_hours(keeper, &reading, hours, hour_count);
     old = keeper->reading;
     keeper->reading = reading;
     pthread_mutex_unlock(&keeper->lock);
@@ -194,23 +246,47 @@ void fates_keeper_write(struct fates_keeper *keeper, struct buffer *ret_page)
     pthread_mutex_unlock(&keeper->lock);
 }
 
-bool fates_keeper_figures(struct fates_keeper *keeper, struct arena *arena,
+static void copy_week(const struct fates_keeper *keeper, int64_t now,
+                      struct hour_fates week[FATES_WEEK_HOURS])
+{
+    int64_t first = now / HOUR_S - FATES_WEEK_HOURS + 1;
+
+    for (int64_t i = 0; i < FATES_WEEK_HOURS; i++) {
+        const struct fates_hour *hour = &keeper->hours[(uint64_t)(first + i) % FATES_WEEK_HOURS];
+
+        week[i] = (struct hour_fates){.is_known = keeper->first_hour != 0 &&
+                                                  first + i >= keeper->first_hour &&
+                                                  first + i <= keeper->read_hour};
+        for (int j = 0; hour->number == first + i && j < FATE_NUMBERS; j++)
+            week[i].by_fate[j] = hour->by_fate[j];
+    }
+}
+
+bool fates_keeper_figures(struct fates_keeper *keeper, struct arena *arena, int64_t now,
                           struct fates_figures *ret_figures)
 {
+    const struct fates_reading *reading = &keeper->reading;
     struct version_fates *versions;
+    struct host_fates_read *hosts;
 
     *ret_figures = (struct fates_figures){0};
     pthread_mutex_lock(&keeper->lock);
-    versions = ARENA_ARRAY(arena, keeper->reading.version_count, struct version_fates);
-    for (size_t i = 0; versions != NULL && i < keeper->reading.version_count; i++) {
-        versions[i] = keeper->reading.versions[i];
+    versions = ARENA_ARRAY(arena, reading->version_count, struct version_fates);
+    hosts = ARENA_ARRAY(arena, reading->host_count, struct host_fates_read);
+    for (size_t i = 0; versions != NULL && i < reading->version_count; i++) {
+        versions[i] = reading->versions[i];
         versions[i].version = text_copy(arena, versions[i].version);
     }
-    *ret_figures = (struct fates_figures){.versions = versions,
-                                          .version_count = keeper->reading.version_count,
-                                          .versions_failing = keeper->reading.versions_failing,
-                                          .hosts_failing = keeper->reading.hosts_failing,
-                                          .read_at = keeper->reading.at};
+    for (size_t i = 0; hosts != NULL && i < reading->host_count; i++)
+        hosts[i] = reading->hosts[i];
+    ret_figures->versions = versions;
+    ret_figures->version_count = reading->version_count;
+    ret_figures->versions_failing = reading->versions_failing;
+    ret_figures->hosts = hosts;
+    ret_figures->host_count = reading->host_count;
+    ret_figures->hosts_failing = reading->hosts_failing;
+    ret_figures->read_at = reading->at;
+    copy_week(keeper, now, ret_figures->week);
     pthread_mutex_unlock(&keeper->lock);
-    return versions != NULL && !arena_overflowed(arena);
+    return versions != NULL && hosts != NULL && !arena_overflowed(arena);
 }

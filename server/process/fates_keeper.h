@@ -6,6 +6,7 @@
 
 #include "server/base/status.h"
 #include "server/base/text.h"
+#include "server/fates/fates.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,6 +29,18 @@ MUST_CHECK enum status fates_keeper_read(struct fates_keeper *keeper, struct db 
 /* Any thread. Gauges, in the text format of Prometheus; nothing before the first reading. */
 void fates_keeper_write(struct fates_keeper *keeper, struct buffer *ret_page);
 
+/* A host of which results failed of late. */
+struct host_fates_read {
+    int64_t id, ended, failed, at; /* at: of the last result, epoch */
+    bool fails;                    /* see fates_alarm */
+};
+/* Results of an hour of the week before the last reading, by enum result_fate. */
+struct hour_fates {
+    bool is_known;
+    int64_t by_fate[FATE_NUMBERS];
+};
+enum { FATES_WEEK_HOURS = 7 * 24 };
+
 /* Results of a version, in the last day. */
 struct version_fates {
     struct text version; /* "demo 1.03 windows_x86_64 (cuda)" */
@@ -38,10 +51,13 @@ struct version_fates {
 struct fates_figures {
     const struct version_fates *versions; /* those that failed most first */
     size_t version_count, versions_failing, hosts_failing;
-    int64_t read_at; /* epoch; 0: not yet */
+    const struct host_fates_read *hosts; /* likewise */
+    size_t host_count;
+    struct hour_fates week[FATES_WEEK_HOURS]; /* oldest first; the last one is that of `now` */
+    int64_t read_at;                          /* epoch; 0: not yet */
 };
 /* False: no memory. Texts are copied into the arena. */
-bool fates_keeper_figures(struct fates_keeper *keeper, struct arena *arena,
+bool fates_keeper_figures(struct fates_keeper *keeper, struct arena *arena, int64_t now,
                           struct fates_figures *ret_figures);
 
 #endif

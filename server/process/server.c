@@ -17,6 +17,7 @@
 #include "server/process/fates_keeper.h"
 #include "server/process/health.h"
 #include "server/process/load_meter.h"
+#include "server/process/project_keeper.h"
 #include "server/process/receive.h"
 #include "server/process/status_keeper.h"
 #include "server/project/catalog.h"
@@ -44,11 +45,13 @@ struct server {
     struct stream_ledger *ledger;
     struct fates *fates;
     struct fates_keeper *fates_keeper;
+    struct project_keeper *project_keeper;
     struct recording recording;
     struct files_health files;
     struct join_limits *join_limits;
     struct health *health;
     struct status_keeper *status;
+    int64_t id;    /* positive, of this process, in rows of the database */
     int64_t began; /* epoch */
     size_t threads;
 
@@ -84,6 +87,11 @@ struct fates *server_fates(struct server *server)
 struct fates_keeper *server_fates_keeper(struct server *server)
 {
     return server->fates_keeper;
+}
+
+struct project_keeper *server_project_keeper(struct server *server)
+{
+    return server->project_keeper;
 }
 
 struct stream_ledger *server_ledger(struct server *server)
@@ -172,6 +180,7 @@ void server_write_waiting(struct server *server, struct buffer *ret_page)
                  (double)server->began);
     health_write(server->health, (int64_t)time(NULL), ret_page);
     fates_keeper_write(server->fates_keeper, ret_page);
+    project_keeper_write(server->project_keeper, (int64_t)time(NULL), ret_page);
     metric_gauge(ret_page, "database_away_seconds", "how long requests have found no database",
                  server_database_away_for(server, clock_ns()));
     if (server->receiver == NULL)
@@ -414,9 +423,13 @@ enum status server_create(const struct server_options *options, struct server **
     server->fates = fates_create();
     server->fates_keeper = fates_keeper_create();
     server->health = health_create();
-    server->status = status_keeper_create();
+    server->id = (int64_t)(random_u64() >> 1);
+    server->id = server->id > 0 ? server->id : 1;
+    server->project_keeper = project_keeper_create();
+    server->status = status_keeper_create(server->id);
     status = server->ledger == NULL || server->fates == NULL || server->fates_keeper == NULL ||
-                     server->health == NULL || server->status == NULL
+                     server->project_keeper == NULL || server->health == NULL ||
+                     server->status == NULL
                  ? fail(failure, STATUS_NO_MEMORY, "no memory")
                  : load_config(server, failure);
     if (status == STATUS_OK)
@@ -445,6 +458,7 @@ void server_destroy(struct server *server)
     stream_ledger_destroy(server->ledger);
     fates_destroy(server->fates);
     fates_keeper_destroy(server->fates_keeper);
+    project_keeper_destroy(server->project_keeper);
     recording_clear(&server->recording);
     join_limits_destroy(server->join_limits);
     health_destroy(server->health);
@@ -463,7 +477,6 @@ void server_start_pool(struct server *server)
     struct snapshot snapshot;
     struct pool *pool = NULL;
     struct filler *filler;
-    int64_t id = (int64_t)(random_u64() >> 1);
 
     server_snapshot(server, &snapshot); /* the watcher may replace the configuration meanwhile */
     if (snapshot.config->pool_jobs_max > 0)
@@ -473,7 +486,7 @@ void server_start_pool(struct server *server)
         return;
     pthread_mutex_lock(&server->lock);
     server->pool = pool;
-    filler = filler_create(pool, server->current.config, id > 0 ? id : 1);
+    filler = filler_create(pool, server->current.config, server->id);
     server->filler = filler;
     pthread_mutex_unlock(&server->lock);
     if (filler != NULL && server->options.clock_from_request)

@@ -20,6 +20,7 @@ struct recording;
 struct stream_ledger;
 struct fates;
 struct fates_keeper;
+struct project_keeper;
 struct files_health;
 struct health;
 struct status_figures;
@@ -64,6 +65,8 @@ struct stream_ledger *server_ledger(struct server *server);
 struct fates *server_fates(struct server *server);
 /* What became of those of all processes. */
 struct fates_keeper *server_fates_keeper(struct server *server);
+/* What is known of the whole project's jobs. */
+struct project_keeper *server_project_keeper(struct server *server);
 struct join_limits *server_join_limits(struct server *server);
 struct files_health *server_files(struct server *server);
 struct health *server_health(struct server *server);

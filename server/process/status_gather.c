@@ -4,18 +4,26 @@
 #include "config/config.h"
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
+#include "server/fates/fates_summary.h"
+#include "server/handout/stream_ledger.h"
 #include "server/policy/plan_class/plan_class_builtin.h"
 #include "server/policy/plan_class/plan_demands.h"
 #include "server/pool/pool.h"
+#include "server/process/fates_keeper.h"
 #include "server/process/health.h"
 #include "server/process/metrics.h"
+#include "server/process/project_keeper.h"
 #include "server/process/server.h"
 #include "server/process/status_keeper.h"
 #include "server/project/catalog.h"
 #include "server/project/project.h"
 #include "server/request/walk.h"
+#include "server/status/project_page.h"
+#include "server/status/status_page.h"
 
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -27,11 +35,10 @@ enum { RESOURCES_SHOWN = 16 };
 void status_gather_turn(struct server *server)
 {
     struct status_figures figures = {.now = 0};
-    double levels[DAY_LEVELS];
+    double levels[SLOT_LEVELS];
 
     server_take_figures(server, &figures);
-    levels[STATUS_WAITING] = (double)figures.waiting;
-    levels[STATUS_UNSENT] = (double)figures.pool_jobs;
+    levels[STATUS_UNSENT] = figures.has_pool ? (double)figures.pool_jobs : NAN;
     status_keeper_add(server_status(server), levels);
 }
 
@@ -153,7 +160,7 @@ static bool take_apps(struct server *server, const struct snapshot *snapshot, st
     return !arena_overflowed(arena);
 }
 
-/* --- the page --------------------------------------------------------------------------------- */
+/* --- the page "Server" ------------------------------------------------------------------------ */
 
 static void take_health(struct server *server, struct health_figures *health,
                         struct status_finding findings[TOPIC_COUNT], struct status_figures *figures)
@@ -186,27 +193,136 @@ static void take_steps(struct status_figures *figures)
     metrics_take_bounds(figures);
 }
 
-bool status_gather_page(struct server *server, const struct snapshot *snapshot,
-                        struct buffer *ret_page)
+static struct text name_of_project(const struct config *config)
 {
-    struct arena *arena = arena_create(ARENA_BYTES_MAX);
-    const struct config *config = snapshot->config;
+    return config->long_name.length > 0 ? config->long_name : TEXT("Quartermaster");
+}
+
+static bool gather_server(struct server *server, const struct snapshot *snapshot,
+                          struct arena *arena, struct buffer *ret_page)
+{
     struct status_finding findings[TOPIC_COUNT];
     struct health_figures health;
     struct status_figures figures = {
-        .project = config->long_name.length > 0 ? config->long_name : TEXT("Quartermaster"),
+        .project = name_of_project(snapshot->config),
         .now = (int64_t)time(NULL),
         .process = (int64_t)getpid(),
     };
-    bool is_had = arena != NULL;
 
     server_take_figures(server, &figures);
     take_health(server, &health, findings, &figures);
     take_steps(&figures);
-    if (is_had && snapshot->catalog != NULL)
-        is_had = take_apps(server, snapshot, arena, &figures);
-    if (is_had)
-        status_keeper_write(server_status(server), &figures, ret_page);
+    if (snapshot->catalog != NULL && !take_apps(server, snapshot, arena, &figures))
+        return false;
+    status_keeper_write(server_status(server), &figures, ret_page);
+    return true;
+}
+
+/* --- the page "Project" ----------------------------------------------------------------------- */
+
+static bool take_fates(struct server *server, struct arena *arena, struct fates_figures *fates,
+                       struct project_hour week[WEEK_SLOTS], struct project_figures *figures)
+{
+    struct project_version *versions;
+    struct project_host *hosts;
+
+    if (!fates_keeper_figures(server_fates_keeper(server), arena, figures->now, fates))
+        return false;
+    versions = ARENA_ARRAY(arena, fates->version_count, struct project_version);
+    hosts = ARENA_ARRAY(arena, fates->host_count, struct project_host);
+    if (versions == NULL || hosts == NULL)
+        return false;
+    for (size_t i = 0; i < fates->version_count; i++) {
+        const struct version_fates *version = &fates->versions[i];
+
+        versions[i] = (struct project_version){
+            .version = version->version,
+            .sent = version->sent,
+            .ended = version->ended,
+            .failed = version->failed,
+            .worst =
+                version->worst_exits == 0 ? NO_TEXT : fates_exit_words(arena, version->worst_exit),
+            .fails = version->fails};
+    }
+    for (size_t i = 0; i < fates->host_count; i++)
+        hosts[i] = (struct project_host){.id = fates->hosts[i].id,
+                                         .ended = fates->hosts[i].ended,
+                                         .failed = fates->hosts[i].failed,
+                                         .at = fates->hosts[i].at,
+                                         .fails = fates->hosts[i].fails};
+    for (size_t i = 0; i < WEEK_SLOTS; i++) {
+        week[i].has_fates = fates->week[i].is_known;
+        memcpy(week[i].fates, fates->week[i].by_fate, sizeof(week[i].fates));
+    }
+    figures->fates_read = fates->read_at;
+    figures->versions = versions;
+    figures->version_count = fates->version_count;
+    figures->versions_failing = fates->versions_failing;
+    figures->hosts = hosts;
+    figures->host_count = fates->host_count;
+    figures->hosts_failing = fates->hosts_failing;
+    return true;
+}
+
+static bool take_streams(struct server *server, const struct config *config, struct arena *arena,
+                         struct project_figures *figures)
+{
+    struct stream_given *given;
+    struct project_stream *streams;
+    double weights = 0, flops = 0;
+    size_t count;
+
+    if (!stream_ledger_figures(server_ledger(server), config->stream, arena, &given, &count))
+        return false;
+    streams = ARENA_ARRAY(arena, count, struct project_stream);
+    if (streams == NULL)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        weights += given[i].weight;
+        flops += given[i].flops;
+    }
+    for (size_t i = 0; i < count; i++)
+        streams[i] = (struct project_stream){.words = given[i].words,
+                                             .share = weights > 0 ? given[i].weight / weights : NAN,
+                                             .had = flops > 0 ? given[i].flops / flops : NAN};
+    figures->streams = streams;
+    figures->stream_count = count;
+    return true;
+}
+
+static bool gather_project(struct server *server, const struct snapshot *snapshot,
+                           struct arena *arena, struct buffer *ret_page)
+{
+    struct project_hour *week = ARENA_ARRAY(arena, WEEK_SLOTS, struct project_hour);
+    struct fates_figures *fates = ARENA_NEW(arena, struct fates_figures);
+    struct project_figures figures = {.project = name_of_project(snapshot->config),
+                                      .now = (int64_t)time(NULL)};
+
+    if (week == NULL || fates == NULL)
+        return false;
+    if (!project_keeper_figures(server_project_keeper(server), arena, figures.now, week,
+                                &figures) ||
+        !take_fates(server, arena, fates, week, &figures) ||
+        !take_streams(server, snapshot->config, arena, &figures))
+        return false;
+    if (snapshot->catalog != NULL) {
+        figures.apps = snapshot->catalog->rows.apps;
+        figures.app_count = snapshot->catalog->rows.app_count;
+    }
+    project_page_write(&figures, ret_page);
+    return true;
+}
+
+/* --- any page --------------------------------------------------------------------------------- */
+
+bool status_gather_page(struct server *server, const struct snapshot *snapshot, enum page_kind kind,
+                        struct buffer *ret_page)
+{
+    struct arena *arena = arena_create(ARENA_BYTES_MAX);
+    bool is_had =
+        arena != NULL && (kind == PAGE_PROJECT ? gather_project(server, snapshot, arena, ret_page)
+                                               : gather_server(server, snapshot, arena, ret_page));
+
     arena_destroy(arena);
     return is_had && !ret_page->overflowed;
 }

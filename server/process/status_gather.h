@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the status page shows of the moment, from all parts of the process
- * (server/status/status_page.h has its looks, status_keeper.h the past). */
+/* What the pages show of the moment, from all parts of the process (server/status/ has their looks,
+ * status_keeper.h and project_keeper.h the past). Nothing is asked of the database. */
 #ifndef SERVER_PROCESS_STATUS_GATHER_H
 #define SERVER_PROCESS_STATUS_GATHER_H
+
+#include "server/status/page_frame.h"
 
 #include <stdbool.h>
 
@@ -12,8 +14,8 @@ struct snapshot;
 
 /* Every second or so: this moment becomes part of the past. */
 void status_gather_turn(struct server *server);
-/* The page. False: no memory. */
-bool status_gather_page(struct server *server, const struct snapshot *snapshot,
+/* The page of that kind. False: no memory. */
+bool status_gather_page(struct server *server, const struct snapshot *snapshot, enum page_kind kind,
                         struct buffer *ret_page);
 
 #endif

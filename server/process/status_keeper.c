@@ -3,12 +3,18 @@
  * millisecond: the watcher may wait for it, and no request does. */
 #include "server/process/status_keeper.h"
 
+#include "db/figure_rows.h"
+#include "server/base/arena.h"
+#include "server/base/buffer.h"
 #include "server/base/clock.h"
 #include "server/base/counters.h"
+#include "server/pool/fill.h"
 #include "server/process/metrics.h"
 #include "server/request/reason_counts.h"
+#include "server/status/slot_words.h"
 #include "server/status/status_page.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,7 +22,19 @@
 
 #include "server/base/banned.h"
 
-enum { EVENTS = 16, WORDS_BYTES = 600, WHAT_BYTES = 40 };
+enum { EVENTS = 16, WORDS_BYTES = 600, WHAT_BYTES = 40, PROCESSES_MOST = 1000, HOUR_S = 3600 };
+#define LOAD_BYTES_MAX ((size_t)32 * 1024 * 1024)
+
+/* A ring, and the rows by which it is the same everywhere. */
+struct kept_ring {
+    struct slot_ring *ring;
+    enum figure_kind kind;
+    int64_t slot_s;
+    size_t slots;
+    int64_t again_s; /* of which rows are read again each time: others may still write them */
+    bool is_loaded;  /* as far back as it goes */
+};
+enum { HOUR, DAY, RINGS };
 
 struct kept_event {
     int64_t at;
@@ -28,7 +46,11 @@ struct kept_event {
 
 struct status_keeper {
     pthread_mutex_t lock;
-    struct day_ring *day;
+    int64_t process;
+    struct kept_ring rings[RINGS];
+    struct arena *processes_arena; /* owns these; NULL: they are not known */
+    struct status_process *processes;
+    size_t process_count;
     struct kept_event events[EVENTS]; /* a ring */
     size_t noted;                     /* events, so far */
 };
@@ -41,18 +63,32 @@ static double time_of_day(void)
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-struct status_keeper *status_keeper_create(void)
+struct status_keeper *status_keeper_create(int64_t process)
 {
     struct status_keeper *keeper = calloc(1, sizeof(*keeper));
 
     if (keeper == NULL)
         return NULL;
-    keeper->day = day_ring_create(STATUS_TOTALS, time_of_day(), clock_seconds());
-    if (keeper->day == NULL) {
-        free(keeper);
-        return NULL;
-    }
+    *keeper = (struct status_keeper){.process = process,
+                                     .rings = {[HOUR] = {.kind = FIGURES_MINUTE,
+                                                         .slot_s = HOUR_SLOT_S,
+                                                         .slots = HOUR_SLOTS,
+                                                         .again_s = 4 * HOUR_SLOT_S},
+                                               [DAY] = {.kind = FIGURES_SLOT,
+                                                        .slot_s = DAY_SLOT_S,
+                                                        .slots = DAY_SLOTS,
+                                                        .again_s = HOUR_S + DAY_SLOT_S}}};
     pthread_mutex_init(&keeper->lock, NULL);
+    for (int i = 0; i < RINGS; i++) {
+        struct kept_ring *kept = &keeper->rings[i];
+
+        kept->ring = slot_ring_create(kept->slot_s, kept->slots, STATUS_TOTALS, time_of_day(),
+                                      clock_seconds());
+        if (kept->ring == NULL) {
+            status_keeper_destroy(keeper);
+            return NULL;
+        }
+    }
     return keeper;
 }
 
@@ -60,7 +96,9 @@ void status_keeper_destroy(struct status_keeper *keeper)
 {
     if (keeper == NULL)
         return;
-    day_ring_destroy(keeper->day);
+    for (int i = 0; i < RINGS; i++)
+        slot_ring_destroy(keeper->rings[i].ring);
+    arena_destroy(keeper->processes_arena);
     pthread_mutex_destroy(&keeper->lock);
     free(keeper);
 }
@@ -118,14 +156,146 @@ static void take_totals(uint64_t ret_totals[STATUS_TOTALS])
     metrics_take_totals(ret_totals);
 }
 
-void status_keeper_add(struct status_keeper *keeper, const double levels[DAY_LEVELS])
+void status_keeper_add(struct status_keeper *keeper, const double levels[SLOT_LEVELS])
 {
     uint64_t totals[STATUS_TOTALS];
 
     take_totals(totals);
     pthread_mutex_lock(&keeper->lock);
-    day_ring_add(keeper->day, time_of_day(), clock_seconds(), totals, levels);
+    for (int i = 0; i < RINGS; i++)
+        slot_ring_add(keeper->rings[i].ring, time_of_day(), clock_seconds(), totals, levels);
     pthread_mutex_unlock(&keeper->lock);
+}
+
+/* --- rows ------------------------------------------------------------------------------------- */
+
+/* The slot that runs, and the one before, which may have gone on since it was written. */
+static enum status save_ring(struct status_keeper *keeper, const struct kept_ring *kept,
+                             struct db *db)
+{
+    enum status status = STATUS_OK;
+
+    for (size_t age = 0; status == STATUS_OK && age < 2; age++) {
+        struct buffer words = buffer_on_heap(FIGURES_BYTES_MOST);
+        struct slot_share own;
+        int64_t begin;
+
+        pthread_mutex_lock(&keeper->lock);
+        own = slot_ring_own(kept->ring, age);
+        begin = slot_ring_slot(kept->ring, age).begin;
+        if (own.seconds > 0)
+            slot_words_write(&own, &words);
+        pthread_mutex_unlock(&keeper->lock);
+        if (words.overflowed)
+            status = STATUS_NO_MEMORY;
+        else if (words.length > 0)
+            status = db_figures_write(db, kept->kind, begin, keeper->process, buffer_text(&words));
+        buffer_free(&words);
+    }
+    return status;
+}
+
+enum status status_keeper_save(struct status_keeper *keeper, struct db *db)
+{
+    enum status status = STATUS_OK;
+
+    for (int i = 0; status == STATUS_OK && i < RINGS; i++)
+        status = save_ring(keeper, &keeper->rings[i], db);
+    return status;
+}
+
+/* Rows come by their beginnings: what others have in a slot is in one piece. */
+static void take_rows(struct status_keeper *keeper, struct kept_ring *kept,
+                      const struct figures_row *rows, size_t count, struct slot_sum *sum)
+{
+    for (size_t i = 0, next; i < count; i = next) {
+        slot_sum_begin(sum);
+        for (next = i; next < count && rows[next].begin == rows[i].begin; next++)
+            if (rows[next].process != keeper->process)
+                slot_words_add(rows[next].figures, sum);
+        struct slot_share others = {.seconds = sum->seconds, .counts = sum->counts};
+        memcpy(others.levels, sum->levels, sizeof(others.levels));
+        pthread_mutex_lock(&keeper->lock);
+        slot_ring_set_others(kept->ring, rows[i].begin, &others);
+        pthread_mutex_unlock(&keeper->lock);
+    }
+}
+
+/* What a process has in rows of the last hour. */
+static void sum_process(const struct figures_row *rows, size_t count, int64_t since,
+                        int64_t process, struct slot_sum *sum, struct status_process *ret_process)
+{
+    slot_sum_begin(sum);
+    for (size_t i = 0; i < count; i++)
+        if (rows[i].process == process && rows[i].begin >= since)
+            slot_words_add(rows[i].figures, sum);
+    ret_process->requests = sum->counts[STATUS_requests];
+    ret_process->jobs_sent = sum->counts[STATUS_jobs_sent];
+    ret_process->reports = sum->counts[STATUS_reports_booked];
+    ret_process->mean =
+        sum->counts[STATUS_TIMED] == 0
+            ? NAN
+            : (double)sum->counts[STATUS_SERVED_NS] * 1e-9 / (double)sum->counts[STATUS_TIMED];
+}
+
+static enum status load_processes(struct status_keeper *keeper, struct db *db,
+                                  const struct figures_row *rows, size_t count, int64_t now,
+                                  struct slot_sum *sum)
+{
+    struct arena *arena = arena_create(LOAD_BYTES_MAX), *old = arena;
+    struct server_known_row *servers = NULL;
+    struct status_process *processes = NULL;
+    size_t server_count = 0;
+    enum status status = STATUS_NO_MEMORY;
+
+    if (arena != NULL)
+        status = db_servers_known(db, arena, PROCESSES_MOST, &servers, &server_count);
+    if (status == STATUS_OK)
+        processes = ARENA_ARRAY(arena, server_count, struct status_process);
+    if (status == STATUS_OK && processes == NULL)
+        status = STATUS_NO_MEMORY;
+    for (size_t i = 0; status == STATUS_OK && i < server_count; i++) {
+        processes[i] = (struct status_process){.name = servers[i].name,
+                                               .is_this = servers[i].id == keeper->process,
+                                               .is_silent = servers[i].heard_ago > SERVER_SILENT_S,
+                                               .up_for = (double)servers[i].began_ago,
+                                               .silent_for = (double)servers[i].heard_ago};
+        sum_process(rows, count, now - HOUR_S, servers[i].id, sum, &processes[i]);
+    }
+    if (status == STATUS_OK) {
+        pthread_mutex_lock(&keeper->lock);
+        old = keeper->processes_arena;
+        keeper->processes_arena = arena;
+        keeper->processes = processes;
+        keeper->process_count = server_count;
+        pthread_mutex_unlock(&keeper->lock);
+    }
+    arena_destroy(old);
+    return status;
+}
+
+enum status status_keeper_load(struct status_keeper *keeper, struct db *db)
+{
+    struct arena *arena = arena_create(LOAD_BYTES_MAX);
+    struct slot_sum *sum = arena == NULL ? NULL : ARENA_NEW(arena, struct slot_sum);
+    struct figures_row *rows = NULL;
+    int64_t now = (int64_t)time(NULL);
+    size_t count = 0;
+    enum status status = sum == NULL ? STATUS_NO_MEMORY : STATUS_OK;
+
+    for (int i = 0; status == STATUS_OK && i < RINGS; i++) {
+        struct kept_ring *kept = &keeper->rings[i];
+        int64_t back = kept->is_loaded ? kept->again_s : kept->slot_s * (int64_t)kept->slots;
+
+        status = db_figures_read(db, arena, kept->kind, now - back, &rows, &count);
+        if (status == STATUS_OK)
+            take_rows(keeper, kept, rows, count, sum);
+        kept->is_loaded = kept->is_loaded || status == STATUS_OK;
+    }
+    if (status == STATUS_OK) /* the rows of the day, which reach an hour back at least */
+        status = load_processes(keeper, db, rows, count, now, sum);
+    arena_destroy(arena);
+    return status;
 }
 
 /* --- the page --------------------------------------------------------------------------------- */
@@ -158,7 +328,10 @@ void status_keeper_write(struct status_keeper *keeper, struct status_figures *fi
     take_totals(totals);
     take_events(keeper, events, figures);
     figures->totals = totals;
-    figures->day = keeper->day;
+    figures->hour = keeper->rings[HOUR].ring;
+    figures->day = keeper->rings[DAY].ring;
+    figures->processes = keeper->processes;
+    figures->process_count = keeper->process_count;
     status_page_write(figures, ret_page);
     pthread_mutex_unlock(&keeper->lock);
 }

@@ -1,18 +1,26 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the status page shows of the past: the last day, by the watcher's turns, and what was read
- * again of late. status_gather.h has the figures of the moment. */
+/* What the page "Server" shows of the past: the last hour and day, by the watcher's turns, and what
+ * was read again of late. status_gather.h has the figures of the moment.
+ *
+ * Each minute a process writes what it counted in this minute and in these five minutes, in rows of
+ * its own (qm_figures), and reads those of the others, of other machines and of itself before it
+ * was started again. So pages show all processes together, and their past survives all of them. */
 #ifndef SERVER_PROCESS_STATUS_KEEPER_H
 #define SERVER_PROCESS_STATUS_KEEPER_H
 
+#include "server/base/status.h"
 #include "server/base/text.h"
 #include "server/status/status_page.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct buffer;
+struct db;
 struct status_keeper;
 
-struct status_keeper *status_keeper_create(void); /* NULL: no memory */
+/* `process`: a number that no other has, in its rows. NULL: no memory. */
+struct status_keeper *status_keeper_create(int64_t process);
 void status_keeper_destroy(struct status_keeper *keeper);
 
 /* Any thread. `what` was read again, by its name, and taken or refused; `words`: one line for each
@@ -20,7 +28,11 @@ void status_keeper_destroy(struct status_keeper *keeper);
 void status_keeper_note(struct status_keeper *keeper, const char *what, bool is_refused,
                         struct text words);
 /* Every second or so: what the counters rose by goes into the day, and how high these stood. */
-void status_keeper_add(struct status_keeper *keeper, const double levels[DAY_LEVELS]);
+void status_keeper_add(struct status_keeper *keeper, const double levels[SLOT_LEVELS]);
+/* Each minute. Writes this process's rows, without ending the transaction. */
+MUST_CHECK enum status status_keeper_save(struct status_keeper *keeper, struct db *db);
+/* Reads the others' and which processes there are. What was read before stays where that fails. */
+MUST_CHECK enum status status_keeper_load(struct status_keeper *keeper, struct db *db);
 /* The page: `figures`, with the past put in for as long as it is written. */
 void status_keeper_write(struct status_keeper *keeper, struct status_figures *figures,
                          struct buffer *ret_page);

@@ -5,7 +5,6 @@
 #include "server/base/buffer.h"
 #include "server/base/random.h"
 #include "server/process/metrics.h"
-#include "server/status/status_page.h"
 
 #include <time.h>
 
@@ -80,10 +79,11 @@ void web_page_head(struct buffer *head, size_t length)
                  length);
 }
 
-bool web_request_is_status(variable_reader *read, void *context)
+enum page_kind web_request_status_page(variable_reader *read, void *context)
 {
-    return text_is(text_from(read(context, "REQUEST_METHOD")), "GET") &&
-           text_is(text_from(read(context, "QM_PAGE")), "status");
+    return text_is(text_from(read(context, "REQUEST_METHOD")), "GET")
+               ? page_of_word(text_from(read(context, "QM_PAGE")))
+               : PAGE_KINDS;
 }
 
 void web_status_head(struct buffer *head, size_t length)
@@ -93,7 +93,7 @@ void web_status_head(struct buffer *head, size_t length)
                  "Cache-Control: no-store\r\nX-Content-Type-Options: nosniff\r\n"
                  "Referrer-Policy: no-referrer\r\nContent-Security-Policy: ",
                  length);
-    status_page_policy(head);
+    page_policy(head);
     buffer_add_string(head, "\r\n\r\n");
 }
 

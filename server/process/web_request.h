@@ -6,6 +6,7 @@
 
 #include "server/join/join_page.h"
 #include "server/rpc/request.h"
+#include "server/status/page_frame.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -44,8 +45,9 @@ enum join_page web_request_join_page(variable_reader *read, void *context,
 /* The head before such a page, which nobody may keep. */
 void web_page_head(struct buffer *head, size_t length);
 
-/* Whether the status page is asked for, which only a web server can do: by GET and QM_PAGE. */
-bool web_request_is_status(variable_reader *read, void *context);
+/* Which page of server/status/ is asked for, which only a web server can do: by GET and QM_PAGE;
+ * PAGE_KINDS where it is something else. */
+enum page_kind web_request_status_page(variable_reader *read, void *context);
 /* The head before it, with the Content-Security-Policy. */
 void web_status_head(struct buffer *head, size_t length);
 

@@ -279,11 +279,11 @@ static void serve_page(struct worker *worker, struct exchange *exchange, enum jo
     buffer_free(&head);
 }
 
-static void serve_status(struct worker *worker, struct exchange *exchange)
+static void serve_status(struct worker *worker, struct exchange *exchange, enum page_kind kind)
 {
     struct buffer head = buffer_on_heap(4096), page = buffer_on_heap(STATUS_BYTES_MAX);
 
-    if (status_gather_page(worker->server, &exchange->snapshot, &page)) {
+    if (status_gather_page(worker->server, &exchange->snapshot, kind, &page)) {
         web_status_head(&head, page.length);
         exchange_send(exchange, buffer_text(&head), buffer_text(&page));
     } else {
@@ -300,10 +300,10 @@ static bool serve_other(struct worker *worker, struct exchange *exchange)
 {
     const struct config *config = exchange->snapshot.config;
     enum join_page page = web_request_join_page(exchange_variable, exchange, config);
-    bool is_status = web_request_is_status(exchange_variable, exchange);
+    enum page_kind status_page = web_request_status_page(exchange_variable, exchange);
     struct web_request web = {0};
 
-    if (page == JOIN_NONE && !is_status &&
+    if (page == JOIN_NONE && status_page == PAGE_KINDS &&
         web_request_is_post(exchange_variable, exchange, config, &exchange->reply))
         return false;
     settle_others(worker, exchange->received); /* it may ask the database, and be long */
@@ -311,8 +311,8 @@ static bool serve_other(struct worker *worker, struct exchange *exchange)
         serve_page(worker, exchange, page);
         return true;
     }
-    if (is_status) {
-        serve_status(worker, exchange);
+    if (status_page != PAGE_KINDS) {
+        serve_status(worker, exchange, status_page);
         return true;
     }
     if (text_is(text_from(exchange_variable(exchange, "QM_PAGE")), "metrics")) {

@@ -112,11 +112,11 @@ void page_duration(struct buffer *page, double seconds)
 
 void page_bytes(struct buffer *page, uint64_t bytes)
 {
-    static const char *const units[] = {"bytes", "KiB", "MiB", "GiB"};
+    static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
     double number = (double)bytes;
     size_t unit = 0;
 
-    while (number >= 1024 && unit < 3) {
+    while (number >= 1024 && unit < 4) {
         number /= 1024;
         unit++;
     }
@@ -139,6 +139,16 @@ void page_time(struct buffer *page, int64_t epoch)
 
     if (break_down(epoch, &time))
         (void)strftime(words, sizeof(words), "%Y-%m-%d %H:%M:%S UTC", &time);
+    buffer_add_string(page, words);
+}
+
+void page_date(struct buffer *page, int64_t epoch)
+{
+    char words[64] = "-";
+    struct tm time;
+
+    if (break_down(epoch, &time))
+        (void)strftime(words, sizeof(words), "%m-%d", &time);
     buffer_add_string(page, words);
 }
 

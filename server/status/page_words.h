@@ -19,10 +19,11 @@ void page_count(struct buffer *page, uint64_t count);
 void page_number(struct buffer *page, double number);
 /* In µs, ms, s, min, h or days; - for NAN. */
 void page_duration(struct buffer *page, double seconds);
-/* In bytes, KiB, MiB or GiB. */
+/* In bytes, KiB, MiB, GiB or TiB. */
 void page_bytes(struct buffer *page, uint64_t bytes);
-/* 2026-01-31 23:59:59 UTC; and 23:59 alone. */
+/* 2026-01-31 23:59:59 UTC; 01-31 alone; and 23:59 alone. */
 void page_time(struct buffer *page, int64_t epoch);
+void page_date(struct buffer *page, int64_t epoch);
 void page_time_of_day(struct buffer *page, int64_t epoch);
 
 #endif

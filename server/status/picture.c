@@ -11,8 +11,18 @@
 
 #include "server/base/banned.h"
 
-enum { HOURS = DAY_SLOTS / DAY_SLOTS_OF_HOUR };
 #define HEIGHT 100.0
+
+const struct picture_span_shape picture_spans[PICTURE_SPANS] = {
+    [PICTURE_HOUR] = {"hour", "last hour", HOUR_SLOTS, HOUR_SLOT_S, 5, 4, false},
+    [PICTURE_DAY] = {"day", "last 24 hours", DAY_SLOTS, DAY_SLOT_S, 12, 4, false},
+    [PICTURE_WEEK] = {"week", "last 7 days", WEEK_SLOTS, 3600, 6, 7, true},
+};
+
+static const struct picture_span_shape *span_of(const struct picture *picture)
+{
+    return &picture_spans[picture->span];
+}
 
 /* The value of the first `count` series together, or of the last of them alone. */
 static double value_at(const struct picture *picture, size_t count, size_t slot)
@@ -56,13 +66,14 @@ static double round_up(double value)
 static void write_path(const struct picture *picture, size_t count, double scale,
                        struct buffer *page)
 {
+    const size_t values = span_of(picture)->values;
     bool is_open = false;
     double last = -1;
 
     buffer_print(page, "<path class=\"%s s%zu\" d=\"", picture->is_stacked ? "area" : "line",
                  count);
-    for (size_t slot = 0; slot <= DAY_SLOTS; slot++) {
-        double value = slot < DAY_SLOTS ? value_at(picture, count, slot) : NAN;
+    for (size_t slot = 0; slot <= values; slot++) {
+        double value = slot < values ? value_at(picture, count, slot) : NAN;
         double y = HEIGHT - HEIGHT * value / scale;
 
         if (isnan(value)) {
@@ -101,7 +112,7 @@ static struct extent extent_of(const struct picture *picture)
 {
     struct extent extent = {.highest = -1};
 
-    for (size_t slot = 0; slot < DAY_SLOTS; slot++) {
+    for (size_t slot = 0; slot < span_of(picture)->values; slot++) {
         double top = top_at(picture, slot);
 
         if (isnan(top))
@@ -117,6 +128,15 @@ static struct extent extent_of(const struct picture *picture)
     return extent;
 }
 
+static void write_time(const struct picture *picture, int64_t epoch, struct buffer *page)
+{
+    if (span_of(picture)->has_dates) {
+        page_date(page, epoch);
+        buffer_add_char(page, ' ');
+    }
+    page_time_of_day(page, epoch);
+}
+
 /* The words that stand for the picture. */
 static void describe(const struct picture *picture, const struct extent *extent, int64_t begin,
                      struct buffer *page)
@@ -128,7 +148,7 @@ static void describe(const struct picture *picture, const struct extent *extent,
     buffer_add_string(page, "Highest ");
     write_value(picture, extent->highest, page);
     buffer_add_string(page, " at ");
-    page_time_of_day(page, begin + (int64_t)extent->highest_at * DAY_SLOT_S);
+    write_time(picture, begin + (int64_t)extent->highest_at * span_of(picture)->step_s, page);
     buffer_add_string(page, " UTC, mean ");
     write_value(picture, extent->sum / (double)extent->known, page);
     buffer_add_string(page, ", last ");
@@ -136,23 +156,23 @@ static void describe(const struct picture *picture, const struct extent *extent,
     buffer_add_string(page, ".");
 }
 
-/* What a pointer is told over each hour: the mean of each series. */
-static void write_hour(const struct picture *picture, size_t hour, int64_t begin,
-                       struct buffer *page)
+/* What a pointer is told over each group of steps: the mean of each series. */
+static void write_group(const struct picture *picture, size_t from, int64_t begin,
+                        struct buffer *page)
 {
-    size_t from = hour * DAY_SLOTS_OF_HOUR;
+    const struct picture_span_shape *span = span_of(picture);
 
-    buffer_print(page, "<rect class=\"hour\" x=\"%zu\" y=\"0\" width=\"%d\" height=\"%g\"><title>",
-                 from, DAY_SLOTS_OF_HOUR, HEIGHT);
-    page_time_of_day(page, begin + (int64_t)from * DAY_SLOT_S);
+    buffer_print(page, "<rect class=\"hour\" x=\"%zu\" y=\"0\" width=\"%zu\" height=\"%g\"><title>",
+                 from, span->group, HEIGHT);
+    write_time(picture, begin + (int64_t)from * span->step_s, page);
     buffer_add_string(page, " to ");
-    page_time_of_day(page, begin + (int64_t)(from + DAY_SLOTS_OF_HOUR) * DAY_SLOT_S);
+    page_time_of_day(page, begin + (int64_t)(from + span->group) * span->step_s);
     buffer_add_string(page, " UTC");
     for (size_t i = 0; i < picture->count; i++) {
         double sum = 0;
         size_t known = 0;
 
-        for (size_t slot = from; slot < from + DAY_SLOTS_OF_HOUR; slot++)
+        for (size_t slot = from; slot < from + span->group; slot++)
             if (!isnan(picture->series[i].values[slot])) {
                 sum += picture->series[i].values[slot];
                 known++;
@@ -165,36 +185,55 @@ static void write_hour(const struct picture *picture, size_t hour, int64_t begin
     buffer_add_string(page, "</title></rect>\n");
 }
 
+/* Lines between the parts, and at the heights of the scale's words. */
+static void write_grid(const struct picture *picture, struct buffer *page)
+{
+    const struct picture_span_shape *span = span_of(picture);
+
+    buffer_add_string(page, "<path class=\"grid\" d=\"");
+    for (int i = 0; i < 3; i++)
+        buffer_print(page, "M0 %gH%zu", i == 0 ? 0.5 : i == 1 ? 50.0 : 99.5, span->values);
+    for (size_t part = 1; part < span->parts; part++)
+        buffer_print(page, "M%zu 0V100", part * span->values / span->parts);
+    buffer_add_string(page, "\"/>\n");
+}
+
 static void write_svg(const struct picture *picture, const struct extent *extent, double scale,
                       int64_t begin, struct buffer *page)
 {
+    const struct picture_span_shape *span = span_of(picture);
+
     buffer_print(page,
-                 "<svg viewBox=\"0 0 %d %g\" preserveAspectRatio=\"none\" role=\"img\" "
-                 "aria-labelledby=\"%s-title %s-words\">\n<title id=\"%s-title\">",
-                 DAY_SLOTS, HEIGHT, picture->id, picture->id, picture->id);
+                 "<svg viewBox=\"0 0 %zu %g\" preserveAspectRatio=\"none\" role=\"img\" "
+                 "aria-labelledby=\"%s-%s-title %s-%s-words\">\n<title id=\"%s-%s-title\">",
+                 span->values, HEIGHT, span->word, picture->id, span->word, picture->id, span->word,
+                 picture->id);
     page_text(page, text_from(picture->title));
-    buffer_print(page, ", last 24 hours</title>\n<desc id=\"%s-words\">", picture->id);
+    buffer_print(page, ", %s</title>\n<desc id=\"%s-%s-words\">", span->words, span->word,
+                 picture->id);
     describe(picture, extent, begin, page);
-    buffer_add_string(page, "</desc>\n<path class=\"grid\" d=\"M0 0.5H288M0 50H288M0 99.5H288"
-                            "M72 0V100M144 0V100M216 0V100\"/>\n");
+    buffer_add_string(page, "</desc>\n");
+    write_grid(picture, page);
     if (picture->is_stacked)
         for (size_t count = picture->count; count > 0; count--)
             write_path(picture, count, scale, page);
     else
         for (size_t count = 1; count <= picture->count; count++)
             write_path(picture, count, scale, page);
-    for (size_t hour = 0; hour < HOURS; hour++)
-        write_hour(picture, hour, begin, page);
+    for (size_t from = 0; from < span->values; from += span->group)
+        write_group(picture, from, begin, page);
     buffer_add_string(page, "</svg>\n");
 }
 
 void picture_write(const struct picture *picture, int64_t begin, struct buffer *page)
 {
     struct extent extent = extent_of(picture);
+    const struct picture_span_shape *span = span_of(picture);
     double scale = round_up(extent.highest);
 
     buffer_add_string(page, "<figure>\n<figcaption>");
     page_text(page, text_from(picture->title));
+    buffer_print(page, ", %s", span->words);
     buffer_add_string(page, "</figcaption>\n<div class=\"plot\"><span class=\"top\">");
     write_value(picture, scale, page);
     buffer_add_string(page, "</span><span class=\"middle\">");
@@ -202,9 +241,14 @@ void picture_write(const struct picture *picture, int64_t begin, struct buffer *
     buffer_add_string(page, "</span>\n");
     write_svg(picture, &extent, scale, begin, page);
     buffer_add_string(page, "</div>\n<div class=\"times\">");
-    for (int i = 0; i <= 4; i++) {
+    for (size_t part = 0; part <= span->parts; part++) {
+        int64_t at = begin + (int64_t)(part * span->values / span->parts) * span->step_s;
+
         buffer_add_string(page, "<span>");
-        page_time_of_day(page, begin + i * (int64_t)DAY_SLOTS / 4 * DAY_SLOT_S);
+        if (span->has_dates)
+            page_date(page, at);
+        else
+            page_time_of_day(page, at);
         buffer_add_string(page, "</span>");
     }
     buffer_add_string(page, "</div>\n<ul class=\"legend\">");

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The page from top to bottom: what needs attention, the figures that matter most, the last day in
- * pictures, and then each subject as a table. Windows are whole slots of the day ring and the one
- * that runs, so an hour is 60 to 65 minutes: the page says so. */
+/* The page from top to bottom: what needs attention, the figures that matter most, the last hour
+ * and day in pictures, and then each subject as a table. Windows are whole slots of the rings and
+ * the one that runs, so an hour is 59 to 60 minutes. */
 #include "server/status/status_page.h"
 
 #include "server/base/buffer.h"
-#include "server/base/crypto.h"
+#include "server/status/page_frame.h"
 #include "server/status/page_words.h"
 #include "server/status/picture.h"
 
@@ -15,7 +15,15 @@
 
 #include "server/base/banned.h"
 
-enum { APPS_SHOWN = 100, EVENTS_SHOWN = 20, FINDINGS_SHOWN = 30, TOP_REASONS = 3 };
+enum {
+    APPS_SHOWN = 100,
+    EVENTS_SHOWN = 20,
+    FINDINGS_SHOWN = 30,
+    PROCESSES_SHOWN = 50,
+    TOP_REASONS = 3,
+    LATE_SLOTS = 6, /* five minutes, and the one that runs */
+    DAY_SLOTS_OF_HOUR = 3600 / DAY_SLOT_S
+};
 
 /* A slot that was watched for less says nothing of a rate. */
 #define WATCHED_LEAST_S 10.0
@@ -32,10 +40,9 @@ struct window {
 struct page_writer {
     const struct status_figures *figures;
     struct buffer *page;
+    struct page_table table;
     struct window late, hour, day, all;
 };
-
-/* --- small parts ------------------------------------------------------------------------------ */
 
 static double ratio(double part, double whole)
 {
@@ -48,119 +55,23 @@ static double mean_of(const struct window *window, int ns, int times)
     return ratio((double)window->counts[ns] * 1e-9, (double)window->counts[times]);
 }
 
-static void begin_section(struct page_writer *writer, const char *id, const char *title)
-{
-    buffer_print(writer->page,
-                 "<section id=\"%s\" aria-labelledby=\"%s-head\">\n<h2 id=\"%s-head\">%s</h2>\n",
-                 id, id, id, title);
-}
-
-static void end_section(struct page_writer *writer)
-{
-    buffer_add_string(writer->page, "</section>\n");
-}
-
-/* Columns end with NULL; those that begin with < are of words. */
-static void begin_table(struct page_writer *writer, const char *caption, const char *const *columns)
-{
-    buffer_print(writer->page, "<div class=\"wide\"><table>\n<caption>%s</caption>\n<thead><tr>",
-                 caption);
-    for (; *columns != NULL; columns++) {
-        bool is_left = (*columns)[0] == '<';
-
-        buffer_print(writer->page, "<th scope=\"col\"%s>%s</th>", is_left ? " class=\"left\"" : "",
-                     *columns + is_left);
-    }
-    buffer_add_string(writer->page, "</tr></thead>\n<tbody>\n");
-}
-
-static void end_table(struct page_writer *writer)
-{
-    buffer_add_string(writer->page, "</tbody></table></div>\n");
-}
-
-static void row_head(struct page_writer *writer, const char *words)
-{
-    buffer_add_string(writer->page, "<tr><th scope=\"row\">");
-    page_text(writer->page, text_from(words));
-    buffer_add_string(writer->page, "</th>");
-}
-
-static void row_end(struct page_writer *writer)
-{
-    buffer_add_string(writer->page, "</tr>\n");
-}
-
-static void cell_count(struct page_writer *writer, uint64_t count)
-{
-    buffer_add_string(writer->page, "<td>");
-    page_count(writer->page, count);
-    buffer_add_string(writer->page, "</td>");
-}
-
-static void cell_number(struct page_writer *writer, double number, const char *unit)
-{
-    buffer_add_string(writer->page, "<td>");
-    page_number(writer->page, number);
-    if (isfinite(number))
-        buffer_add_string(writer->page, unit);
-    buffer_add_string(writer->page, "</td>");
-}
-
-static void cell_duration(struct page_writer *writer, double seconds)
-{
-    buffer_add_string(writer->page, "<td>");
-    page_duration(writer->page, seconds);
-    buffer_add_string(writer->page, "</td>");
-}
-
-static void add_bound(struct page_writer *writer, double bound)
-{
-    if (!(bound > 0)) {
-        buffer_add_string(writer->page, "-");
-    } else if (isinf(bound)) {
-        buffer_add_string(writer->page, "more than 30 s");
-    } else {
-        page_duration(writer->page, bound);
-    }
-}
-
-static void cell_bound(struct page_writer *writer, double bound)
-{
-    buffer_add_string(writer->page, "<td>");
-    add_bound(writer, bound);
-    buffer_add_string(writer->page, "</td>");
-}
-
-/* A share of 0 to 1, as words and as a bar. */
-static void cell_share(struct page_writer *writer, double share)
-{
-    cell_number(writer, 100 * share, " %");
-    buffer_print(writer->page,
-                 "<td class=\"bar\"><svg viewBox=\"0 0 100 10\" preserveAspectRatio=\"none\" "
-                 "aria-hidden=\"true\"><rect class=\"area s1\" width=\"%.1f\" height=\"10\"/></svg>"
-                 "</td>",
-                 isfinite(share) ? 100 * fmin(share, 1) : 0);
-}
-
 /* The counts of the windows: an hour, a day, since the start. */
 static void cells_of_windows(struct page_writer *writer, int total)
 {
-    cell_count(writer, writer->hour.counts[total]);
-    cell_count(writer, writer->day.counts[total]);
-    cell_count(writer, writer->all.counts[total]);
+    page_cell_count(&writer->table, writer->hour.counts[total]);
+    page_cell_count(&writer->table, writer->day.counts[total]);
+    page_cell_count(&writer->table, writer->all.counts[total]);
 }
 
 /* --- the head --------------------------------------------------------------------------------- */
 
-static void write_head(struct page_writer *writer)
+static void write_head(struct page_writer *writer, const struct page_attention *attention)
 {
     const struct status_figures *figures = writer->figures;
     struct buffer *page = writer->page;
 
-    buffer_add_string(page, "<header>\n<h1>");
-    page_text(page, figures->project);
-    buffer_print(page, "</h1>\n<p>One server process of Quartermaster %s: number %" PRId64,
+    page_begin(page, PAGE_SERVER, figures->project, attention);
+    buffer_print(page, "<p>Answered by one server process of Quartermaster %s: number %" PRId64,
                  figures->version, figures->process);
     if (figures->threads > 0)
         buffer_print(page, ", " COUNT_FORMAT, COUNT_ARG(figures->threads, "thread"));
@@ -168,36 +79,31 @@ static void write_head(struct page_writer *writer)
     page_duration(page, (double)(figures->now - figures->began));
     buffer_add_string(page, " since ");
     page_time(page, figures->began);
-    buffer_add_string(page, ".</p>\n<p>Figures of <strong>");
-    page_time(page, figures->now);
-    buffer_add_string(page,
-                      "</strong>. All times are UTC.</p>\n"
-                      "<p class=\"soft\">As the counters at <code>metrics</code>, this page is "
-                      "of the one process that answered");
+    buffer_add_string(page, ".</p>\n<p class=\"soft\">Figures of the last hour and day are of all "
+                            "processes of this project together");
     if (figures->servers > 1)
-        buffer_print(page, "; %zu share the jobs of this database", figures->servers);
-    buffer_add_string(page, ". Others have figures of their own.</p>\n</header>\n");
+        buffer_print(page, " (%zu share its jobs now)", figures->servers);
+    buffer_add_string(page, ", those of others with a delay of a minute or two. Figures since the "
+                            "start and of the moment are of this process alone.</p>\n");
+    page_end_header(page, figures->now);
 }
 
 /* --- what needs attention --------------------------------------------------------------------- */
 
+/* What needs attention is told before the page is begun, as its title counts it. */
 struct attention {
     struct page_writer *writer;
-    size_t count;
+    struct page_attention told;
 };
 
-/* Begins an item; its words follow. */
 static void tell(struct attention *attention, bool is_bad)
 {
-    if (attention->count++ == 0)
-        buffer_add_string(attention->writer->page, "<ul>\n");
-    buffer_print(attention->writer->page, "<li%s><strong>%s:</strong> ",
-                 is_bad ? " class=\"bad\"" : "", is_bad ? "Problem" : "Note");
+    page_tell(&attention->told, is_bad);
 }
 
 static void tell_end(struct attention *attention, const char *words)
 {
-    buffer_print(attention->writer->page, "%s</li>\n", words);
+    page_tell_end(&attention->told, words);
 }
 
 static void tell_database(struct attention *attention)
@@ -210,9 +116,9 @@ static void tell_database(struct attention *attention)
         tell_end(attention, "The database was not examined yet.");
     } else if (figures->trouble != DB_TROUBLE_NONE) {
         tell(attention, true);
-        buffer_print(attention->writer->page, "The database %s", words->words);
+        buffer_print(attention->told.items, "The database %s", words->words);
         if (words->option[0] != '\0')
-            buffer_print(attention->writer->page, " (look at <code>%s</code> in config.xml)",
+            buffer_print(attention->told.items, " (look at <code>%s</code> in config.xml)",
                          words->option);
         tell_end(attention, ".");
     }
@@ -221,13 +127,13 @@ static void tell_database(struct attention *attention)
 
         db_clock_words(figures->clock_ahead, clock, sizeof(clock));
         tell(attention, false);
-        buffer_print(attention->writer->page, "%s: set both by NTP", clock);
+        buffer_print(attention->told.items, "%s: set both by NTP", clock);
         tell_end(attention, ".");
     }
     if (figures->away_for > 0) {
         tell(attention, true);
-        buffer_add_string(attention->writer->page, "Requests have found no database for ");
-        page_duration(attention->writer->page, figures->away_for);
+        buffer_add_string(attention->told.items, "Requests have found no database for ");
+        page_duration(attention->told.items, figures->away_for);
         tell_end(attention, ": clients are told that the project is down.");
     }
 }
@@ -235,7 +141,7 @@ static void tell_database(struct attention *attention)
 static void tell_project(struct attention *attention)
 {
     const struct status_figures *figures = attention->writer->figures;
-    struct buffer *page = attention->writer->page;
+    struct buffer *page = attention->told.items;
     unsigned errors = 0, warnings = 0;
 
     if (figures->is_stopped) {
@@ -275,7 +181,7 @@ static void tell_load(struct attention *attention)
 {
     const struct status_figures *figures = attention->writer->figures;
     uint64_t away = attention->writer->hour.counts[STATUS_requests_turned_away];
-    struct buffer *page = attention->writer->page;
+    struct buffer *page = attention->told.items;
 
     if (figures->oldest_wait > WAIT_TOLD_S) {
         tell(attention, true);
@@ -300,108 +206,88 @@ static void tell_load(struct attention *attention)
     }
 }
 
-static void write_state(struct page_writer *writer)
+/* The words are in a buffer of their own. */
+static struct page_attention write_state(struct page_writer *writer, struct buffer *items)
 {
-    struct attention attention = {.writer = writer};
+    struct attention attention = {.writer = writer, .told = {.items = items}};
 
-    begin_section(writer, "state", "State");
     tell_database(&attention);
     tell_project(&attention);
     tell_load(&attention);
-    buffer_add_string(writer->page, attention.count > 0
-                                        ? "</ul>\n"
-                                        : "<p class=\"good\">OK: nothing needs attention.</p>\n");
-    end_section(writer);
+    return attention.told;
 }
 
 /* --- the figures that matter most ------------------------------------------------------------- */
-
-static void begin_card(struct page_writer *writer, const char *words)
-{
-    buffer_print(writer->page, "<div><dt>%s</dt><dd>", words);
-}
-
-static void middle_of_card(struct page_writer *writer)
-{
-    buffer_add_string(writer->page, "</dd><dd class=\"words\">");
-}
-
-static void end_card(struct page_writer *writer)
-{
-    buffer_add_string(writer->page, "</dd></div>\n");
-}
-
-/* Some number of a counter, with the words behind it. */
-static void card_of_hour(struct page_writer *writer, const char *words, int total)
-{
-    begin_card(writer, words);
-    page_count(writer->page, writer->hour.counts[total]);
-    middle_of_card(writer);
-    buffer_add_string(writer->page, "in the last hour");
-    end_card(writer);
-}
 
 static void write_cards(struct page_writer *writer)
 {
     const struct status_figures *figures = writer->figures;
     struct buffer *page = writer->page;
 
-    buffer_add_string(page, "<dl class=\"cards\">\n");
-    begin_card(writer, "Requests");
+    page_begin_cards(page);
+    page_begin_card(writer->page, "Requests");
     page_number(page, ratio((double)writer->late.counts[STATUS_requests], writer->late.seconds));
-    middle_of_card(writer);
-    buffer_add_string(page, "per second, in the last 5 to 10 min");
-    end_card(writer);
-    card_of_hour(writer, "Jobs handed out", STATUS_jobs_sent);
-    card_of_hour(writer, "Results booked", STATUS_reports_booked);
-    begin_card(writer, "Time of a request");
+    page_middle_of_card(writer->page);
+    buffer_add_string(page, "per second, in the last five minutes");
+    page_end_card(writer->page);
+    page_card_count(page, "Jobs handed out", writer->hour.counts[STATUS_jobs_sent],
+                    "in the last hour");
+    page_card_count(page, "Results booked", writer->hour.counts[STATUS_reports_booked],
+                    "in the last hour");
+    page_begin_card(writer->page, "Time of a request");
     page_duration(page, mean_of(&writer->hour, STATUS_SERVED_NS, STATUS_TIMED));
-    middle_of_card(writer);
+    page_middle_of_card(writer->page);
     buffer_add_string(page, "mean of the last hour, of which ");
     page_duration(page, mean_of(&writer->hour, STATUS_ASKED_NS, STATUS_TIMED));
     buffer_add_string(page, " waiting for the database");
-    end_card(writer);
-    begin_card(writer, "Requests that wait");
+    page_end_card(writer->page);
+    page_begin_card(writer->page, "Requests that wait");
     page_count(page, figures->waiting);
-    middle_of_card(writer);
+    page_middle_of_card(writer->page);
     buffer_add_string(page, "for a thread; ");
     page_count(page, figures->reading);
     buffer_add_string(page, " more are being read");
-    end_card(writer);
-    begin_card(writer, "Unsent jobs");
+    page_end_card(writer->page);
+    page_begin_card(writer->page, "Unsent jobs");
     if (figures->has_pool)
         page_count(page, figures->pool_jobs);
     else
         buffer_add_string(page, "-");
-    middle_of_card(writer);
+    page_middle_of_card(writer->page);
     buffer_add_string(page, figures->has_pool ? "in memory" : "there is no job pool");
-    end_card(writer);
-    buffer_add_string(page, "</dl>\n");
+    page_end_card(writer->page);
+    page_end_cards(page);
 }
 
-/* --- the last day ----------------------------------------------------------------------------- */
+/* --- pictures --------------------------------------------------------------------------------- */
+
+/* What a picture is drawn from. */
+static const struct slot_ring *ring_of(const struct page_writer *writer, enum picture_span span)
+{
+    return span == PICTURE_HOUR ? writer->figures->hour : writer->figures->day;
+}
 
 /* Slot `i` of a picture, oldest first. */
-static struct day_slot slot_at(const struct page_writer *writer, size_t i)
+static struct slot slot_at(const struct page_writer *writer, enum picture_span span, size_t i)
 {
-    return day_ring_slot(writer->figures->day, DAY_SLOTS - 1 - i);
+    return slot_ring_slot(ring_of(writer, span), picture_spans[span].values - 1 - i);
 }
 
-static uint64_t sum_of(const struct day_slot *slot, const int *totals, size_t count)
+static uint64_t sum_of(const struct slot *slot, const int *totals, size_t count)
 {
     uint64_t sum = 0;
 
     for (size_t i = 0; i < count; i++)
-        sum += slot->counts[totals[i]];
+        sum += slot_count(slot, (size_t)totals[i]);
     return sum;
 }
 
 /* How much the totals rose together, for each `per` seconds. */
-static void fill_rates(const struct page_writer *writer, double *values, double per,
-                       const int *totals, size_t count)
+static void fill_rates(const struct page_writer *writer, struct picture *picture, double *values,
+                       double per, const int *totals, size_t count)
 {
-    for (size_t i = 0; i < DAY_SLOTS; i++) {
-        struct day_slot slot = slot_at(writer, i);
+    for (size_t i = 0; i < picture_spans[picture->span].values; i++) {
+        struct slot slot = slot_at(writer, picture->span, i);
 
         values[i] = slot.seconds < WATCHED_LEAST_S
                         ? NAN
@@ -410,24 +296,27 @@ static void fill_rates(const struct page_writer *writer, double *values, double 
 }
 
 /* The mean of a request's time in ms; unknown where there was none. */
-static void fill_means(const struct page_writer *writer, double *values, int ns)
+static void fill_means(const struct page_writer *writer, struct picture *picture, double *values,
+                       int ns)
 {
-    for (size_t i = 0; i < DAY_SLOTS; i++) {
-        struct day_slot slot = slot_at(writer, i);
+    for (size_t i = 0; i < picture_spans[picture->span].values; i++) {
+        struct slot slot = slot_at(writer, picture->span, i);
 
-        values[i] = ratio((double)slot.counts[ns] * 1e-6, (double)slot.counts[STATUS_TIMED]);
+        values[i] = ratio((double)slot_count(&slot, (size_t)ns) * 1e-6,
+                          (double)slot_count(&slot, STATUS_TIMED));
     }
 }
 
-static void fill_level(const struct page_writer *writer, double *values, enum status_level level)
+static void fill_level(const struct page_writer *writer, struct picture *picture, double *values,
+                       enum status_level level)
 {
-    for (size_t i = 0; i < DAY_SLOTS; i++)
-        values[i] = slot_at(writer, i).levels[level].last;
+    for (size_t i = 0; i < picture_spans[picture->span].values; i++)
+        values[i] = slot_at(writer, picture->span, i).levels[level];
 }
 
 static void show_picture(const struct page_writer *writer, const struct picture *picture)
 {
-    picture_write(picture, slot_at(writer, 0).begin, writer->page);
+    picture_write(picture, slot_at(writer, picture->span, 0).begin, writer->page);
 }
 
 /* Another series of a picture: how much the totals rise together. */
@@ -435,16 +324,18 @@ static void add_rates(const struct page_writer *writer, struct picture *picture,
                       double per, const int *totals, size_t count)
 {
     picture->series[picture->count].words = words;
-    fill_rates(writer, picture->series[picture->count].values, per, totals, count);
+    fill_rates(writer, picture, picture->series[picture->count].values, per, totals, count);
     picture->count++;
 }
 #define ADD_RATES(writer, picture, words, per, ...)                    \
     add_rates(writer, picture, words, per, (const int[]){__VA_ARGS__}, \
               sizeof((const int[]){__VA_ARGS__}) / sizeof(int))
 
-static void picture_requests(const struct page_writer *writer, struct picture *picture)
+static void picture_requests(const struct page_writer *writer, enum picture_span span,
+                             struct picture *picture)
 {
-    *picture = (struct picture){.id = "day-requests",
+    *picture = (struct picture){.span = span,
+                                .id = "requests",
                                 .title = "Requests, per second",
                                 .unit = "per second",
                                 .is_stacked = true};
@@ -455,45 +346,51 @@ static void picture_requests(const struct page_writer *writer, struct picture *p
     show_picture(writer, picture);
 }
 
-static void picture_jobs(const struct page_writer *writer, struct picture *picture)
+static void picture_jobs(const struct page_writer *writer, enum picture_span span,
+                         struct picture *picture)
 {
-    *picture =
-        (struct picture){.id = "day-jobs", .title = "Jobs, per minute", .unit = "per minute"};
+    *picture = (struct picture){
+        .span = span, .id = "jobs", .title = "Jobs, per minute", .unit = "per minute"};
     ADD_RATES(writer, picture, "handed out", 60, STATUS_jobs_sent, STATUS_jobs_resent);
     ADD_RATES(writer, picture, "results booked", 60, STATUS_reports_booked);
     show_picture(writer, picture);
 }
 
-static void picture_times(const struct page_writer *writer, struct picture *picture)
+static void picture_times(const struct page_writer *writer, enum picture_span span,
+                          struct picture *picture)
 {
     *picture = (struct picture){
-        .id = "day-times", .title = "Time of a request, mean", .unit = "ms", .count = 3};
+        .span = span, .id = "times", .title = "Time of a request, mean", .unit = "ms", .count = 3};
     picture->series[0].words = "from its turn to the last byte";
-    fill_means(writer, picture->series[0].values, STATUS_SERVED_NS);
+    fill_means(writer, picture, picture->series[0].values, STATUS_SERVED_NS);
     picture->series[1].words = "of that, waiting for the database";
-    fill_means(writer, picture->series[1].values, STATUS_ASKED_NS);
+    fill_means(writer, picture, picture->series[1].values, STATUS_ASKED_NS);
     picture->series[2].words = "before, waiting for a thread";
-    fill_means(writer, picture->series[2].values, STATUS_WAITED_NS);
+    fill_means(writer, picture, picture->series[2].values, STATUS_WAITED_NS);
     show_picture(writer, picture);
 }
 
-static void picture_unsent(const struct page_writer *writer, struct picture *picture)
+static void picture_unsent(const struct page_writer *writer, enum picture_span span,
+                           struct picture *picture)
 {
     if (!writer->figures->has_pool)
         return;
-    *picture = (struct picture){.id = "day-unsent",
+    *picture = (struct picture){.span = span,
+                                .id = "unsent",
                                 .title = "Unsent jobs in memory",
                                 .unit = "jobs",
                                 .is_stacked = true,
                                 .count = 1};
     picture->series[0].words = "unsent jobs";
-    fill_level(writer, picture->series[0].values, STATUS_UNSENT);
+    fill_level(writer, picture, picture->series[0].values, STATUS_UNSENT);
     show_picture(writer, picture);
 }
 
-static void picture_errors(const struct page_writer *writer, struct picture *picture)
+static void picture_errors(const struct page_writer *writer, enum picture_span span,
+                           struct picture *picture)
 {
-    *picture = (struct picture){.id = "day-errors",
+    *picture = (struct picture){.span = span,
+                                .id = "errors",
                                 .title = "Errors of the database, per hour",
                                 .unit = "per hour",
                                 .is_stacked = true};
@@ -533,13 +430,15 @@ static void rank_reasons(const struct page_writer *writer,
     qsort(ranked, REASON_COUNT, sizeof(ranked[0]), compare_reasons);
 }
 
-static void picture_reasons(const struct page_writer *writer, struct picture *picture)
+static void picture_reasons(const struct page_writer *writer, enum picture_span span,
+                            struct picture *picture)
 {
     struct ranked_reason ranked[REASON_COUNT];
     int others[REASON_COUNT];
 
     rank_reasons(writer, ranked);
-    *picture = (struct picture){.id = "day-reasons",
+    *picture = (struct picture){.span = span,
+                                .id = "reasons",
                                 .title = "Why hosts got no jobs, reasons given per minute",
                                 .unit = "per minute",
                                 .is_stacked = true};
@@ -573,70 +472,76 @@ static void write_hours(struct page_writer *writer)
     buffer_add_string(
         writer->page,
         "<details id=\"hours\"><summary>The same by the hour, as a table</summary>\n");
-    begin_table(writer, "Hours, newest first. Where nothing is known there is no row.", columns);
+    page_begin_table(&writer->table, writer->page,
+                     "Hours, newest first. Where nothing is known there is no row.", columns);
     for (size_t hour = DAY_SLOTS / DAY_SLOTS_OF_HOUR; hour-- > 0;) {
         struct window sum = {.seconds = 0};
 
         for (size_t i = 0; i < DAY_SLOTS_OF_HOUR; i++) {
-            struct day_slot slot = slot_at(writer, hour * DAY_SLOTS_OF_HOUR + i);
+            struct slot slot = slot_at(writer, PICTURE_DAY, hour * DAY_SLOTS_OF_HOUR + i);
 
             sum.seconds += slot.seconds;
             for (int j = 0; j < STATUS_TOTALS; j++)
-                sum.counts[j] += slot.counts[j];
+                sum.counts[j] += slot_count(&slot, (size_t)j);
         }
         if (!(sum.seconds > 0))
             continue;
-        const struct day_slot summed = {.counts = sum.counts};
+        static const uint64_t none[STATUS_TOTALS];
+        const struct slot summed = {.own = sum.counts, .others = none};
         uint64_t reasons = 0, errors = 0;
         for (int i = 0; i < REASON_COUNT; i++)
             reasons += sum.counts[STATUS_REASONS + i];
         for (int i = 0; i < DB_ERROR_COUNT; i++)
             errors += sum.counts[STATUS_ERRORS + i];
-        buffer_add_string(writer->page, "<tr><th scope=\"row\">");
-        page_time_of_day(writer->page, slot_at(writer, hour * DAY_SLOTS_OF_HOUR).begin);
+        page_begin_row(&writer->table);
+        page_time_of_day(writer->page,
+                         slot_at(writer, PICTURE_DAY, hour * DAY_SLOTS_OF_HOUR).begin);
         buffer_add_string(writer->page, " UTC</th>");
-        cell_count(writer, sum.counts[STATUS_requests]);
-        cell_count(writer, sum.counts[STATUS_replies_full]);
-        cell_count(writer, sum_of(&summed, away, 3));
-        cell_count(writer, sum.counts[STATUS_jobs_sent]);
-        cell_count(writer, sum.counts[STATUS_reports_booked]);
-        cell_count(writer, reasons);
-        cell_duration(writer, mean_of(&sum, STATUS_SERVED_NS, STATUS_TIMED));
-        cell_duration(writer, mean_of(&sum, STATUS_ASKED_NS, STATUS_TIMED));
-        cell_count(writer, errors);
-        row_end(writer);
+        page_cell_count(&writer->table, sum.counts[STATUS_requests]);
+        page_cell_count(&writer->table, sum.counts[STATUS_replies_full]);
+        page_cell_count(&writer->table, sum_of(&summed, away, 3));
+        page_cell_count(&writer->table, sum.counts[STATUS_jobs_sent]);
+        page_cell_count(&writer->table, sum.counts[STATUS_reports_booked]);
+        page_cell_count(&writer->table, reasons);
+        page_cell_duration(&writer->table, mean_of(&sum, STATUS_SERVED_NS, STATUS_TIMED));
+        page_cell_duration(&writer->table, mean_of(&sum, STATUS_ASKED_NS, STATUS_TIMED));
+        page_cell_count(&writer->table, errors);
+        page_row_end(&writer->table);
     }
-    end_table(writer);
+    page_end_table(&writer->table);
     buffer_add_string(writer->page, "</details>\n");
 }
 
-static void write_day(struct page_writer *writer)
+static void write_pictures(struct page_writer *writer)
 {
+    static void (*const write[])(const struct page_writer *writer, enum picture_span span,
+                                 struct picture *picture) = {
+        picture_requests, picture_jobs,   picture_reasons,
+        picture_times,    picture_unsent, picture_errors,
+    };
     struct picture picture;
 
-    begin_section(writer, "day", "The last 24 hours");
+    page_begin_section(writer->page, "day", "The last hour and the last 24 hours");
     buffer_add_string(writer->page, "<div class=\"pictures\">\n");
-    picture_requests(writer, &picture);
-    picture_jobs(writer, &picture);
-    picture_reasons(writer, &picture);
-    picture_times(writer, &picture);
-    picture_unsent(writer, &picture);
-    picture_errors(writer, &picture);
+    for (size_t i = 0; i < sizeof(write) / sizeof(write[0]); i++) {
+        write[i](writer, PICTURE_HOUR, &picture);
+        write[i](writer, PICTURE_DAY, &picture);
+    }
     buffer_add_string(writer->page, "</div>\n");
     write_hours(writer);
-    end_section(writer);
+    page_end_section(writer->page);
 }
 
 /* --- tables ----------------------------------------------------------------------------------- */
 
 #define WINDOWS                                                                               \
-    "An hour and a day are counted in steps of five minutes: the last 60 to 65 minutes, and " \
-    "the last 24 hours, as far as this process has run."
+    "The last hour and day are those of all processes together, in steps of a minute and of " \
+    "five minutes, as far as any has run."
 
 static void write_traffic(struct page_writer *writer)
 {
     static const char *const columns[] = {
-        "<What", "Per second, last 5 to 10 min", "Last hour", "Last day", "Since the start", NULL};
+        "<What", "Per second, last five minutes", "Last hour", "Last day", "Since the start", NULL};
     static const struct {
         int total;
         const char *words;
@@ -646,17 +551,18 @@ static void write_traffic(struct page_writer *writer)
 #undef TRAFFIC_ROW
     };
 
-    begin_section(writer, "traffic", "Requests");
-    begin_table(writer, WINDOWS, columns);
+    page_begin_section(writer->page, "traffic", "Requests");
+    page_begin_table(&writer->table, writer->page, WINDOWS, columns);
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        row_head(writer, rows[i].words);
-        cell_number(writer, ratio((double)writer->late.counts[rows[i].total], writer->late.seconds),
-                    "");
+        page_row_head(&writer->table, rows[i].words);
+        page_cell_number(&writer->table,
+                         ratio((double)writer->late.counts[rows[i].total], writer->late.seconds),
+                         "");
         cells_of_windows(writer, rows[i].total);
-        row_end(writer);
+        page_row_end(&writer->table);
     }
-    end_table(writer);
-    end_section(writer);
+    page_end_table(&writer->table);
+    page_end_section(writer->page);
 }
 
 static void write_reasons(struct page_writer *writer)
@@ -671,32 +577,82 @@ static void write_reasons(struct page_writer *writer)
     rank_reasons(writer, ranked);
     for (int i = 0; i < REASON_COUNT; i++)
         day += ranked[i].day;
-    begin_section(writer, "reasons", "Why hosts got no jobs");
-    if (ranked[0].all == 0) {
-        buffer_add_string(writer->page,
-                          "<p>Since the start of this process no host was refused jobs.</p>\n");
-        end_section(writer);
+    page_begin_section(writer->page, "reasons", "Why hosts got no jobs");
+    if (ranked[0].day + ranked[0].all == 0) {
+        buffer_add_string(writer->page, "<p>No host was refused jobs in the last day.</p>\n");
+        page_end_section(writer->page);
         return;
     }
-    begin_table(writer,
-                "How often each reason was given in a reply without jobs; a reply gives up to "
-                "three, and what stands against the host besides. For one host <code>qmctl why "
-                "HOST</code> tells more.",
-                columns);
+    page_begin_table(
+        &writer->table, writer->page,
+        "How often each reason was given in a reply without jobs; a reply gives up to "
+        "three, and what stands against the host besides. For one host <code>qmctl why "
+        "HOST</code> tells more.",
+        columns);
     for (int i = 0; i < REASON_COUNT; i++) {
-        if (ranked[i].all == 0)
+        if (ranked[i].day + ranked[i].all == 0)
             continue;
-        row_head(writer, reason_brief(ranked[i].reason));
-        buffer_print(writer->page,
-                     "<td class=\"left\"><code>%s</code></td><td class=\"left\">%s</td>",
-                     reason_word(ranked[i].reason), reason_scope_word(ranked[i].reason));
+        page_row_head(&writer->table, reason_brief(ranked[i].reason));
+        page_begin_cell(&writer->table, false);
+        buffer_print(writer->page, "<code>%s</code>", reason_word(ranked[i].reason));
+        page_end_cell(&writer->table);
+        page_cell_text(&writer->table, text_from(reason_scope_word(ranked[i].reason)));
         cells_of_windows(writer, STATUS_REASONS + (int)ranked[i].reason);
-        cell_share(writer, ratio((double)ranked[i].day, (double)day));
-        row_end(writer);
+        page_cell_share(&writer->table, ratio((double)ranked[i].day, (double)day));
+        page_row_end(&writer->table);
     }
-    end_table(writer);
-    end_section(writer);
+    page_end_table(&writer->table);
+    page_end_section(writer->page);
 }
+
+/* --- processes -------------------------------------------------------------------------------- */
+
+/* What each of them has done in the last hour. */
+static void write_processes(struct page_writer *writer)
+{
+    static const char *const columns[] = {
+        "<Process",        "Up for",         "Last heard of",           "Requests, last hour",
+        "Jobs handed out", "Results booked", "Time of a request, mean", NULL};
+    const struct status_figures *figures = writer->figures;
+    size_t shown =
+        figures->process_count < PROCESSES_SHOWN ? figures->process_count : PROCESSES_SHOWN;
+
+    page_begin_section(writer->page, "processes", "Server processes");
+    if (shown == 0) {
+        buffer_add_string(writer->page, "<p>The processes of this project are not known yet: each "
+                                        "says in the database that it lives.</p>\n");
+        page_end_section(writer->page);
+        return;
+    }
+    page_begin_table(&writer->table, writer->page,
+                     "All that share the jobs of this database, by machine and number.", columns);
+    for (size_t i = 0; i < shown; i++) {
+        const struct status_process *process = &figures->processes[i];
+
+        page_begin_row(&writer->table);
+        page_text(writer->page, process->name);
+        buffer_add_string(writer->page, process->is_this ? " (this one)" : "");
+        page_end_row_head(&writer->table);
+        page_cell_duration(&writer->table, process->up_for);
+        page_begin_cell(&writer->table, process->is_silent);
+        buffer_add_string(writer->page, process->is_silent ? "<strong>" : "");
+        page_duration(writer->page, process->silent_for);
+        buffer_add_string(writer->page, process->is_silent ? " ago, silent</strong>" : " ago");
+        page_end_cell(&writer->table);
+        page_cell_count(&writer->table, process->requests);
+        page_cell_count(&writer->table, process->jobs_sent);
+        page_cell_count(&writer->table, process->reports);
+        page_cell_duration(&writer->table, process->mean);
+        page_row_end(&writer->table);
+    }
+    page_end_table(&writer->table);
+    if (shown < figures->process_count)
+        buffer_print(writer->page, "<p>%zu more are not shown.</p>\n",
+                     figures->process_count - shown);
+    page_end_section(writer->page);
+}
+
+/* --- unsent jobs ------------------------------------------------------------------------------ */
 
 static void write_apps(struct page_writer *writer)
 {
@@ -705,31 +661,35 @@ static void write_apps(struct page_writer *writer)
     const struct status_figures *figures = writer->figures;
     size_t shown = figures->app_count < APPS_SHOWN ? figures->app_count : APPS_SHOWN, rest = 0;
 
-    begin_table(writer, "By application, as they are held in memory.", columns);
+    page_begin_table(&writer->table, writer->page, "By application, as they are held in memory.",
+                     columns);
     for (size_t i = 0; i < shown; i++) {
         const struct status_app *app = &figures->apps[i];
 
-        buffer_add_string(writer->page, "<tr><th scope=\"row\">");
+        page_begin_row(&writer->table);
         page_text(writer->page, app->title);
         buffer_add_string(writer->page, " <code>");
         page_text(writer->page, app->name);
-        buffer_add_string(writer->page, "</code></th><td class=\"left\">");
-        page_text(writer->page, app->resources.length > 0 ? app->resources : TEXT("no version"));
-        buffer_add_string(writer->page, "</td>");
-        cell_count(writer, app->jobs);
-        cell_share(writer, ratio((double)app->jobs, (double)figures->pool_jobs));
-        row_end(writer);
+        buffer_add_string(writer->page, "</code>");
+        page_end_row_head(&writer->table);
+        page_cell_text(&writer->table,
+                       app->resources.length > 0 ? app->resources : TEXT("no version"));
+        page_cell_count(&writer->table, app->jobs);
+        page_cell_share(&writer->table, ratio((double)app->jobs, (double)figures->pool_jobs));
+        page_row_end(&writer->table);
     }
     for (size_t i = shown; i < figures->app_count; i++)
         rest += figures->apps[i].jobs;
     if (shown < figures->app_count) {
-        buffer_print(writer->page, "<tr><th scope=\"row\">%zu more applications</th><td></td>",
-                     figures->app_count - shown);
-        cell_count(writer, rest);
-        cell_share(writer, ratio((double)rest, (double)figures->pool_jobs));
-        row_end(writer);
+        page_begin_row(&writer->table);
+        buffer_print(writer->page, "%zu more applications", figures->app_count - shown);
+        page_end_row_head(&writer->table);
+        page_cell_text(&writer->table, NO_TEXT);
+        page_cell_count(&writer->table, rest);
+        page_cell_share(&writer->table, ratio((double)rest, (double)figures->pool_jobs));
+        page_row_end(&writer->table);
     }
-    end_table(writer);
+    page_end_table(&writer->table);
 }
 
 static void write_resources(struct page_writer *writer)
@@ -738,23 +698,23 @@ static void write_resources(struct page_writer *writer)
                                           NULL};
     const struct status_figures *figures = writer->figures;
 
-    begin_table(
-        writer,
+    page_begin_table(
+        &writer->table, writer->page,
         "By kind of processor. A job counts for each kind that its application has a version "
         "for; a version is chosen when it is handed out.",
         columns);
     for (size_t i = 0; i < figures->resource_count; i++) {
         const struct status_resource *resource = &figures->resources[i];
 
-        buffer_add_string(writer->page, "<tr><th scope=\"row\">");
+        page_begin_row(&writer->table);
         page_text(writer->page, resource->type);
-        buffer_add_string(writer->page, "</th>");
-        cell_count(writer, resource->apps);
-        cell_count(writer, resource->jobs);
-        cell_share(writer, ratio((double)resource->jobs, (double)figures->pool_jobs));
-        row_end(writer);
+        page_end_row_head(&writer->table);
+        page_cell_count(&writer->table, resource->apps);
+        page_cell_count(&writer->table, resource->jobs);
+        page_cell_share(&writer->table, ratio((double)resource->jobs, (double)figures->pool_jobs));
+        page_row_end(&writer->table);
     }
-    end_table(writer);
+    page_end_table(&writer->table);
 }
 
 static void write_queue(struct page_writer *writer)
@@ -762,12 +722,12 @@ static void write_queue(struct page_writer *writer)
     const struct status_figures *figures = writer->figures;
     struct buffer *page = writer->page;
 
-    begin_section(writer, "queue", "Unsent jobs");
+    page_begin_section(writer->page, "queue", "Unsent jobs");
     if (!figures->has_pool) {
         buffer_add_string(page,
                           "<p>There is no job pool (<code>pool_jobs_max</code>): each request "
                           "asks the database.</p>\n");
-        end_section(writer);
+        page_end_section(writer->page);
         return;
     }
     buffer_add_string(page, "<p>");
@@ -801,7 +761,7 @@ static void write_queue(struct page_writer *writer)
         if (figures->resource_count > 0)
             write_resources(writer);
     }
-    end_section(writer);
+    page_end_section(writer->page);
 }
 
 static void write_steps(struct page_writer *writer)
@@ -819,28 +779,29 @@ static void write_steps(struct page_writer *writer)
 
     for (int i = 0; i < STATUS_STEPS; i++)
         whole += writer->day.counts[STATUS_STEP_NS + i];
-    begin_section(writer, "steps", "Where the time goes");
-    begin_table(
-        writer,
+    page_begin_section(writer->page, "steps", "Where the time goes");
+    page_begin_table(
+        &writer->table, writer->page,
         "The steps of a request, in their order. A mean is of the requests that came to the "
         "step.",
         columns);
     for (int i = 0; i < STATUS_STEPS; i++) {
-        row_head(writer, figures->steps[i].word);
-        buffer_add_string(writer->page, "<td class=\"left\">");
-        page_text(writer->page, text_from(figures->steps[i].brief));
-        buffer_add_string(writer->page, "</td>");
-        cell_duration(writer, mean_of(&writer->hour, STATUS_STEP_NS + i, STATUS_STEP_TIMES + i));
-        cell_duration(writer, mean_of(&writer->day, STATUS_STEP_NS + i, STATUS_STEP_TIMES + i));
-        cell_bound(writer, figures->steps[i].bound);
-        cell_share(writer, ratio((double)writer->day.counts[STATUS_STEP_NS + i], (double)whole));
-        row_end(writer);
+        page_row_head(&writer->table, figures->steps[i].word);
+        page_cell_text(&writer->table, text_from(figures->steps[i].brief));
+        page_cell_duration(&writer->table,
+                           mean_of(&writer->hour, STATUS_STEP_NS + i, STATUS_STEP_TIMES + i));
+        page_cell_duration(&writer->table,
+                           mean_of(&writer->day, STATUS_STEP_NS + i, STATUS_STEP_TIMES + i));
+        page_cell_bound(&writer->table, figures->steps[i].bound);
+        page_cell_share(&writer->table,
+                        ratio((double)writer->day.counts[STATUS_STEP_NS + i], (double)whole));
+        page_row_end(&writer->table);
     }
-    end_table(writer);
+    page_end_table(&writer->table);
     buffer_add_string(writer->page, "<p>Of 100 whole requests 99 took at most ");
-    add_bound(writer, figures->served_bound);
+    page_bound(writer->page, figures->served_bound);
     buffer_add_string(writer->page, ", after waiting for a thread for at most ");
-    add_bound(writer, figures->waited_bound);
+    page_bound(writer->page, figures->waited_bound);
     buffer_add_string(writer->page, ". Waiting now: ");
     page_count(writer->page, figures->waiting);
     buffer_add_string(writer->page, " requests, the oldest for ");
@@ -848,7 +809,7 @@ static void write_steps(struct page_writer *writer)
     buffer_add_string(writer->page, ", in ");
     page_bytes(writer->page, figures->waiting_bytes);
     buffer_add_string(writer->page, " of memory.</p>\n");
-    end_section(writer);
+    page_end_section(writer->page);
 }
 
 /* --- the database ----------------------------------------------------------------------------- */
@@ -859,33 +820,33 @@ static void write_waits(struct page_writer *writer)
                                           "Since the start", NULL};
     const struct window *windows[] = {&writer->hour, &writer->day, &writer->all};
 
-    begin_table(writer, "What requests ask of it.", columns);
-    row_head(writer, "time waited for its answers, mean");
+    page_begin_table(&writer->table, writer->page, "What requests ask of it.", columns);
+    page_row_head(&writer->table, "time waited for its answers, mean");
     for (size_t i = 0; i < 3; i++)
-        cell_duration(writer, mean_of(windows[i], STATUS_ASKED_NS, STATUS_ASKED));
-    row_end(writer);
-    row_head(writer, "part of the time of requests");
+        page_cell_duration(&writer->table, mean_of(windows[i], STATUS_ASKED_NS, STATUS_ASKED));
+    page_row_end(&writer->table);
+    page_row_head(&writer->table, "part of the time of requests");
     for (size_t i = 0; i < 3; i++)
-        cell_number(writer,
-                    100 * ratio((double)windows[i]->counts[STATUS_ASKED_NS],
-                                (double)windows[i]->counts[STATUS_SERVED_NS]),
-                    " %");
-    row_end(writer);
-    row_head(writer, "statements");
+        page_cell_number(&writer->table,
+                         100 * ratio((double)windows[i]->counts[STATUS_ASKED_NS],
+                                     (double)windows[i]->counts[STATUS_SERVED_NS]),
+                         " %");
+    page_row_end(&writer->table);
+    page_row_head(&writer->table, "statements");
     for (size_t i = 0; i < 3; i++)
-        cell_number(writer,
-                    ratio((double)windows[i]->counts[STATUS_db_statements],
-                          (double)windows[i]->counts[STATUS_ASKED]),
-                    "");
-    row_end(writer);
-    row_head(writer, "round trips");
+        page_cell_number(&writer->table,
+                         ratio((double)windows[i]->counts[STATUS_db_statements],
+                               (double)windows[i]->counts[STATUS_ASKED]),
+                         "");
+    page_row_end(&writer->table);
+    page_row_head(&writer->table, "round trips");
     for (size_t i = 0; i < 3; i++)
-        cell_number(writer,
-                    ratio((double)windows[i]->counts[STATUS_db_round_trips],
-                          (double)windows[i]->counts[STATUS_ASKED]),
-                    "");
-    row_end(writer);
-    end_table(writer);
+        page_cell_number(&writer->table,
+                         ratio((double)windows[i]->counts[STATUS_db_round_trips],
+                               (double)windows[i]->counts[STATUS_ASKED]),
+                         "");
+    page_row_end(&writer->table);
+    page_end_table(&writer->table);
 }
 
 static void write_errors(struct page_writer *writer)
@@ -901,18 +862,19 @@ static void write_errors(struct page_writer *writer)
 #undef DATABASE_ROW
     };
 
-    begin_table(writer, "What it answered requests with, and what was done about it.", columns);
+    page_begin_table(&writer->table, writer->page,
+                     "What it answered requests with, and what was done about it.", columns);
     for (int i = 0; i < DB_ERROR_COUNT; i++) {
-        row_head(writer, db_error_words[i].words);
+        page_row_head(&writer->table, db_error_words[i].words);
         cells_of_windows(writer, STATUS_ERRORS + i);
-        row_end(writer);
+        page_row_end(&writer->table);
     }
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
-        row_head(writer, rows[i].words);
+        page_row_head(&writer->table, rows[i].words);
         cells_of_windows(writer, rows[i].total);
-        row_end(writer);
+        page_row_end(&writer->table);
     }
-    end_table(writer);
+    page_end_table(&writer->table);
 }
 
 static void write_backlog(struct page_writer *writer)
@@ -925,18 +887,18 @@ static void write_backlog(struct page_writer *writer)
         buffer_add_string(writer->page, "<p>What waits for other programs is not known yet.</p>\n");
         return;
     }
-    begin_table(writer, "What waits for the project's other programs, counted each minute.",
-                columns);
-    row_head(writer, "for a transition");
-    cell_count(writer, (uint64_t)backlog->transitions);
-    row_end(writer);
-    row_head(writer, "for validation");
-    cell_count(writer, (uint64_t)backlog->validations);
-    row_end(writer);
-    row_head(writer, "for assimilation");
-    cell_count(writer, (uint64_t)backlog->assimilations);
-    row_end(writer);
-    end_table(writer);
+    page_begin_table(&writer->table, writer->page,
+                     "What waits for the project's other programs, counted each minute.", columns);
+    page_row_head(&writer->table, "for a transition");
+    page_cell_count(&writer->table, (uint64_t)backlog->transitions);
+    page_row_end(&writer->table);
+    page_row_head(&writer->table, "for validation");
+    page_cell_count(&writer->table, (uint64_t)backlog->validations);
+    page_row_end(&writer->table);
+    page_row_head(&writer->table, "for assimilation");
+    page_cell_count(&writer->table, (uint64_t)backlog->assimilations);
+    page_row_end(&writer->table);
+    page_end_table(&writer->table);
     if (backlog->oldest_transition > 0 && backlog->oldest_transition < figures->now) {
         buffer_add_string(writer->page, "<p>The oldest transition has been due for ");
         page_duration(writer->page, (double)(figures->now - backlog->oldest_transition));
@@ -949,7 +911,7 @@ static void write_database(struct page_writer *writer)
     const struct status_figures *figures = writer->figures;
     bool is_well = figures->examined != 0 && figures->trouble == DB_TROUBLE_NONE;
 
-    begin_section(writer, "database", "Database");
+    page_begin_section(writer->page, "database", "Database");
     if (figures->examined == 0) {
         buffer_add_string(writer->page, "<p>It was not examined yet.</p>\n");
     } else {
@@ -962,11 +924,11 @@ static void write_database(struct page_writer *writer)
     }
     write_waits(writer);
     buffer_add_string(writer->page, "<p>Of 100 requests 99 waited for at most ");
-    add_bound(writer, figures->asked_bound);
+    page_bound(writer->page, figures->asked_bound);
     buffer_add_string(writer->page, " in all, since the start.</p>\n");
     write_errors(writer);
     write_backlog(writer);
-    end_section(writer);
+    page_end_section(writer->page);
 }
 
 /* --- configuration ---------------------------------------------------------------------------- */
@@ -983,19 +945,19 @@ static void write_findings(struct page_writer *writer)
         buffer_add_string(writer->page, "<p>Nothing is wrong in the project's folder.</p>\n");
         return;
     }
-    begin_table(writer,
-                "What is wrong in the project's folder: <code>qmctl check-config</code> tells "
-                "it.",
-                columns);
+    page_begin_table(&writer->table, writer->page,
+                     "What is wrong in the project's folder: <code>qmctl check-config</code> tells "
+                     "it.",
+                     columns);
     for (size_t i = 0; i < figures->finding_count && i < FINDINGS_SHOWN; i++) {
         if (figures->findings[i].errors + figures->findings[i].warnings == 0)
             continue;
-        row_head(writer, figures->findings[i].topic);
-        cell_count(writer, figures->findings[i].errors);
-        cell_count(writer, figures->findings[i].warnings);
-        row_end(writer);
+        page_row_head(&writer->table, figures->findings[i].topic);
+        page_cell_count(&writer->table, figures->findings[i].errors);
+        page_cell_count(&writer->table, figures->findings[i].warnings);
+        page_row_end(&writer->table);
     }
-    end_table(writer);
+    page_end_table(&writer->table);
 }
 
 static void write_events(struct page_writer *writer)
@@ -1009,34 +971,36 @@ static void write_events(struct page_writer *writer)
         buffer_add_string(page, "<p>Nothing was read again since the start.</p>\n");
         return;
     }
-    begin_table(writer, "What was read again, newest first.", columns);
+    page_begin_table(&writer->table, writer->page, "What was read again, newest first.", columns);
     for (size_t i = 0; i < figures->event_count && i < EVENTS_SHOWN; i++) {
         const struct status_event *event = &figures->events[i];
         struct text rest = event->words;
 
-        buffer_add_string(page, "<tr><th scope=\"row\">");
+        page_begin_row(&writer->table);
         page_time(page, event->at);
-        buffer_add_string(page, "</th><td class=\"left\">");
-        page_text(page, event->what);
-        buffer_print(page, "</td><td class=\"left%s</td><td class=\"left\">",
-                     event->is_refused ? " bad\"><strong>refused</strong>" : "\">taken");
+        page_end_row_head(&writer->table);
+        page_cell_text(&writer->table, event->what);
+        page_begin_cell(&writer->table, event->is_refused);
+        buffer_add_string(page, event->is_refused ? "<strong>refused</strong>" : "taken");
+        page_end_cell(&writer->table);
+        page_begin_cell(&writer->table, false);
         while (rest.length > 0) {
             page_text(page, text_split(&rest, '\n'));
             if (rest.length > 0)
                 buffer_add_string(page, "<br/>");
         }
-        buffer_add_string(page, "</td>");
-        row_end(writer);
+        page_end_cell(&writer->table);
+        page_row_end(&writer->table);
     }
-    end_table(writer);
+    page_end_table(&writer->table);
 }
 
 static void write_configuration(struct page_writer *writer)
 {
-    begin_section(writer, "configuration", "Configuration");
+    page_begin_section(writer->page, "configuration", "Configuration");
     write_events(writer);
     write_findings(writer);
-    end_section(writer);
+    page_end_section(writer->page);
 }
 
 /* --- the page --------------------------------------------------------------------------------- */
@@ -1045,9 +1009,9 @@ static void take_windows(struct page_writer *writer)
 {
     const struct status_figures *figures = writer->figures;
 
-    writer->late.seconds = day_ring_sum(figures->day, 2, writer->late.counts);
-    writer->hour.seconds = day_ring_sum(figures->day, DAY_SLOTS_OF_HOUR + 1, writer->hour.counts);
-    writer->day.seconds = day_ring_sum(figures->day, DAY_SLOTS, writer->day.counts);
+    writer->late.seconds = slot_ring_sum(figures->hour, LATE_SLOTS, writer->late.counts);
+    writer->hour.seconds = slot_ring_sum(figures->hour, HOUR_SLOTS, writer->hour.counts);
+    writer->day.seconds = slot_ring_sum(figures->day, DAY_SLOTS, writer->day.counts);
     for (int i = 0; i < STATUS_TOTALS; i++)
         writer->all.counts[i] = figures->totals[i];
 }
@@ -1055,42 +1019,22 @@ static void take_windows(struct page_writer *writer)
 void status_page_write(const struct status_figures *figures, struct buffer *ret_page)
 {
     struct page_writer writer = {.figures = figures, .page = ret_page};
+    struct buffer items = buffer_on_heap(STATUS_BYTES_MAX);
+    struct page_attention attention;
 
     take_windows(&writer);
-    buffer_add_string(ret_page,
-                      "<!DOCTYPE html>\n<html lang=\"en\" xmlns=\"http://www.w3.org/1999/xhtml\">\n"
-                      "<head>\n<meta charset=\"utf-8\"/>\n<meta name=\"viewport\" "
-                      "content=\"width=device-width, initial-scale=1\"/>\n"
-                      "<meta name=\"robots\" content=\"noindex\"/>\n<title>Status of ");
-    page_text(ret_page, figures->project);
-    buffer_add_string(ret_page, "</title>\n<style>");
-    buffer_add_string(ret_page, status_style);
-    buffer_add_string(ret_page, "</style>\n</head>\n<body>\n<main>\n");
-    write_head(&writer);
-    write_state(&writer);
+    attention = write_state(&writer, &items);
+    write_head(&writer, &attention);
+    page_state(ret_page, &attention);
     write_cards(&writer);
-    write_day(&writer);
+    write_pictures(&writer);
     write_traffic(&writer);
     write_reasons(&writer);
+    write_processes(&writer);
     write_queue(&writer);
     write_steps(&writer);
     write_database(&writer);
     write_configuration(&writer);
-    buffer_add_string(ret_page,
-                      "</main>\n<p id=\"live\" class=\"soft\">Load the page again for newer "
-                      "figures.</p>\n<script>");
-    buffer_add_string(ret_page, status_script);
-    buffer_add_string(ret_page, "</script>\n</body>\n</html>\n");
-}
-
-void status_page_policy(struct buffer *ret_policy)
-{
-    char style[SHA256_BASE64_SIZE], script[SHA256_BASE64_SIZE];
-
-    sha256_base64(text_from(status_style), style);
-    sha256_base64(text_from(status_script), script);
-    buffer_print(ret_policy,
-                 "default-src 'none'; style-src 'sha256-%s'; script-src 'sha256-%s'; "
-                 "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
-                 style, script);
+    page_end(ret_page);
+    buffer_free(&items);
 }

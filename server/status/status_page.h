@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* From figures to the bytes of the status page; pure. The page is one document with all it needs
- * within: no other page, picture, font or program is asked for. It can be read without its script,
+/* From figures to the bytes of the page "Server"; pure. Each page of this room is one document with
+ * all it needs within: no picture, font or program is asked for. It can be read without its script,
  * which only fetches the page again and puts the new figures in the place of the old.
  *
  * It shows numbers, applications' names, and options of config.xml that changed (nothing that is
@@ -12,16 +12,14 @@
 #include "server/base/text.h"
 #include "server/policy/refusal/reason.h"
 #include "server/rpc/request.h"
-#include "server/status/day_ring.h"
+#include "server/status/page_frame.h"
+#include "server/status/slot_ring.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 struct buffer;
-
-/* No page is longer, whatever the figures are. */
-enum { STATUS_BYTES_MAX = 1 << 20 };
 
 /* Counters of counters.def that are shown, with a few words: COUNT(name, words). */
 #define STATUS_TRAFFIC(COUNT)                                           \
@@ -45,7 +43,7 @@ enum { STATUS_BYTES_MAX = 1 << 20 };
 
 enum { STATUS_STEPS = STEP_COUNT + 1 /* the commit */ };
 
-/* The totals of a process, which the day ring keeps; all but the last four kinds by their tables.
+/* The totals of a process, which the rings keep; all but the last four kinds by their tables.
  */
 enum status_total {
 #define STATUS_ENUM(name, words) STATUS_##name,
@@ -62,8 +60,8 @@ enum status_total {
     STATUS_ASKED_NS,
     STATUS_TOTALS
 };
-enum status_level { STATUS_WAITING, STATUS_UNSENT };
-_Static_assert((int)STATUS_UNSENT < (int)DAY_LEVELS, "the ring has room for the levels");
+enum status_level { STATUS_UNSENT };
+_Static_assert((int)STATUS_UNSENT < (int)SLOT_LEVELS, "the ring has room for the levels");
 
 struct status_step {
     const char *word, *brief;
@@ -81,6 +79,15 @@ struct status_app {
 struct status_resource {
     struct text type;
     size_t apps, jobs; /* applications with a version for it, and their unsent jobs */
+};
+
+/* A server process of the project. */
+struct status_process {
+    struct text name; /* "machine:number" */
+    bool is_this, is_silent;
+    double up_for, silent_for;             /* s */
+    uint64_t requests, jobs_sent, reports; /* of the last hour */
+    double mean;                           /* time of a request, s; NAN: there was none */
 };
 
 /* Something was read again. */
@@ -104,7 +111,10 @@ struct status_figures {
     size_t threads;     /* 0: not known */
     size_t servers;     /* that share the database's jobs, this one too; 0: not known */
 
-    const struct day_ring *day;
+    const struct status_process *processes;
+    size_t process_count;
+
+    const struct slot_ring *hour, *day;
     const uint64_t *totals; /* STATUS_TOTALS, since the process began */
     struct status_step steps[STATUS_STEPS];
     double served_bound, waited_bound, asked_bound; /* as status_step.bound */
@@ -140,11 +150,4 @@ struct status_figures {
 };
 
 void status_page_write(const struct status_figures *figures, struct buffer *ret_page);
-/* The Content-Security-Policy with which the page works: its own style and script, by their
- * digests, and itself. */
-void status_page_policy(struct buffer *ret_policy);
-
-/* status_parts.c: what does not depend on figures. */
-extern const char status_style[], status_script[];
-
 #endif

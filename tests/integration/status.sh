@@ -1,6 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# qmctl status sees what is up and what is not, each by itself.
+# qmctl status sees what is up and what is not, each by itself; and what the pages show of the past and of
+# the project outlives the process that shows it.
 # shellcheck source=tests/integration/lib.sh
 . "$(dirname "$0")/lib.sh"
 
@@ -68,6 +69,34 @@ claim_status "stop_sched" 1 '^stop_sched +- +FAILED'
 rm "$project/stop_sched"
 end_process "$server_pid"
 claim_status "a server that is gone" 1 "^scheduler .*FAILED +no server process"
+
+# --- pages: a server that has just begun knows what the one before has seen, and another beside it is known
+# shellcheck disable=SC2317 # within() calls it
+page_has() { # PAGE PATTERN
+    kill -HUP "$server_pid" && curl -s "$url/$1" | sed 's/ data-label="[^"]*"//g' >"$work/$1.html" &&
+        grep -qE -- "$2" "$work/$1.html"
+}
+asked=$(rows "SELECT REPLACE(figures, '\n', ' ; ') FROM qm_figures WHERE kind = 'slot'" |
+    grep -oE '; requests [0-9]+' | awk '{ sum += $3 } END { print sum }')
+claim "a server leaves what it has counted" test "${asked:-0}" -ge 4
+rows "SET sql_mode = ''; INSERT INTO batch SET name = 'one & all'; UPDATE workunit SET batch = LAST_INSERT_ID()"
+start_server two --threads 2
+one_pid=$server_pid
+start_server three --threads 2
+start_nginx "$work/three.socket"
+claim "what was counted before is on the page" within 20 page_has status \
+    "<th scope=\"row\">requests that a thread took</th><td>[^<]*</td><td>$asked</td><td>$asked</td><td>0</td>"
+claim "both processes are" within 20 page_has status ":$one_pid</th><td>"
+claim "and which one answers" page_has status ":$server_pid [(]this one[)]</th><td>"
+claim "the title says how it is" page_has status '<title>(OK|[0-9]+ (note|problem)s?): Integration [(]Server[)]</title>'
+rows "UPDATE qm_duty SET due = 0"
+claim "the project's jobs are counted, and its batches" within 20 page_has project '[0-9]+ one &amp; all</th><td class="left">work</td><td>3</td>'
+claim "jobs by state" page_has project "<th scope=\"row\">results unsent</th><td>$(rows "SELECT COUNT(*) FROM result WHERE server_state = 2")</td>"
+in_progress=$(rows "SELECT COUNT(*) FROM result WHERE server_state = 4")
+claim "those in progress too" page_has project "<th scope=\"row\">results in progress</th><td>$in_progress</td>"
+claim "disks are" page_has project ', downloads</th><td>[0-9.,]+ .iB</td>'
+end_process "$one_pid"
+end_process "$server_pid"
 write_config "${given[@]}" "<dont_send_jobs/>" "<db_name>nowhere_at_all</db_name>"
 claim_status "no database" 1 '^database +nowhere_at_all +FAILED'
 finish

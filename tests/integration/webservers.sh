@@ -104,6 +104,8 @@ claim "nginx: the status page is shown to this machine" grep -q '<h1>Integration
 claim "nginx: as a page" grep -qi '^content-type: text/html; charset=utf-8' "$work/head"
 claim "nginx: with a policy" grep -qi "^content-security-policy: default-src 'none'; style-src 'sha256-" "$work/head"
 claim "nginx: the status page to this machine alone" test "$(status "$url/status" --interface 127.0.0.2)" = 403
+claim "nginx: the page of the project is shown to this machine" grep -q '<title>[^<]*: Integration (Project)</title>' <(curl -s "$url/project")
+claim "nginx: it too to this machine alone" test "$(status "$url/project" --interface 127.0.0.2)" = 403
 curl -s -H 'QM_PAGE: status' -H 'QM-PAGE: status' "$url" >"$work/no-status"
 claim "nginx: a client cannot ask for it elsewhere" not grep -q '<h1>' "$work/no-status"
 
@@ -141,6 +143,8 @@ no_one_else() { # FRONT: its counters
     claim "$1: to this machine alone" test "$(status "$url/metrics" -H 'X-Client: 192.0.2.1')" = 403
     claim "$1: the status page is shown to this machine" grep -q '<h1>Integration</h1>' <(curl -s "$url/status")
     claim "$1: it too to this machine alone" test "$(status "$url/status" -H 'X-Client: 192.0.2.1')" = 403
+    claim "$1: so is the page of the project" grep -q '<title>[^<]*: Integration (Project)</title>' <(curl -s "$url/project")
+    claim "$1: it too to this machine alone" test "$(status "$url/project" -H 'X-Client: 192.0.2.1')" = 403
 }
 chmod 777 "$project/upload" # Apache's programs run as another user
 start_uploads

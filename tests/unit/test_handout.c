@@ -431,7 +431,8 @@ static void a_job_that_cannot_be_written_is_not_taken(void **state)
 /* Of 16 jobs, one in each request, the user of weight 3 gets 12, because the process remembers. */
 static void streams_share_over_requests(void **state)
 {
-    size_t of_second = 0;
+    struct stream_given *given;
+    size_t of_second = 0, given_count;
 
     (void)state;
     assert_status(STATUS_OK, config_set(config, TEXT("stream"), TEXT("user 2 3"), NULL));
@@ -447,6 +448,13 @@ static void streams_share_over_requests(void **state)
         of_second += request.attempt.answer.jobs[0].resultid >= 1016;
     }
     assert_int_equal(of_second, 12);
+    assert_true(
+        stream_ledger_figures(request.ledger, config->stream, request.arena, &given, &given_count));
+    assert_int_equal(given_count, 2);
+    assert_text(given[0].words, "rest");
+    assert_text(given[1].words, "user 2");
+    assert_real(given[1].weight, 3, 0);
+    assert_real(given[1].flops / given[0].flops, 3, 1e-9);
     stream_ledger_destroy(request.ledger);
 }
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pictures of a day: what is drawn where, and the words that stand for it. */
+/* Pictures of an hour, a day and a week: what is drawn where, and the words that stand for it. */
 #include "server/status/picture.h"
 
 #include "server/base/buffer.h"
@@ -15,11 +15,15 @@ static struct buffer page;
 static int setup(void **state)
 {
     (void)state;
-    picture = (struct picture){
-        .id = "it", .title = "Jobs", .unit = "per minute", .is_stacked = true, .count = 2};
+    picture = (struct picture){.span = PICTURE_DAY,
+                               .id = "it",
+                               .title = "Jobs",
+                               .unit = "per minute",
+                               .is_stacked = true,
+                               .count = 2};
     picture.series[0].words = "first";
     picture.series[1].words = "second";
-    for (size_t i = 0; i < DAY_SLOTS; i++)
+    for (size_t i = 0; i < PICTURE_VALUES_MAX; i++)
         picture.series[0].values[i] = picture.series[1].values[i] = NAN;
     page = buffer_on_heap(1 << 20);
     return 0;
@@ -58,7 +62,7 @@ static void areas_are_stacked(void **state)
         "d=\"M0 100V50H1V25H2V75H3V100ZM5 100V50H6V100ZM287 100V75H288V100Z\"/>\n"
         "<path class=\"area s1\" d=\"M0 100V50H2V100H3V100ZM5 100V75H6V100ZM287 100V75H288V100Z\"");
     assert_has("<span class=\"top\">16 per minute</span><span class=\"middle\">8.0</span>");
-    assert_has("<desc id=\"it-words\">Highest 12 per minute at 00:05 UTC, mean 7.2 per minute, "
+    assert_has("<desc id=\"day-it-words\">Highest 12 per minute at 00:05 UTC, mean 7.2 per minute, "
                "last 4.0 per minute.</desc>");
     assert_has("<title>00:00 to 01:00 UTC; first: 5.0 per minute; second: 3.0 per minute</title>");
     assert_has("<title>01:00 to 02:00 UTC; first: - per minute; second: - per minute</title>");
@@ -102,6 +106,33 @@ static void nothing_and_little_have_a_scale(void **state)
     buffer_free(&words);
 }
 
+static void other_spans_have_their_own_steps_and_times(void **state)
+{
+    (void)state;
+    picture.span = PICTURE_HOUR;
+    put(59, 5, 0);
+    picture_write(&picture, MIDNIGHT, &page);
+    assert_has("viewBox=\"0 0 60 100\"");
+    assert_has("<figcaption>Jobs, last hour</figcaption>");
+    assert_has("d=\"M0 0.5H60M0 50H60M0 99.5H60M15 0V100M30 0V100M45 0V100\"");
+    assert_has("Highest 5.0 per minute at 00:59 UTC");
+    assert_has("<title>00:55 to 01:00 UTC; first: 5.0 per minute;");
+    assert_has("<span>00:00</span><span>00:15</span><span>00:30</span><span>00:45</span>"
+               "<span>01:00</span>");
+    page.length = 0;
+    picture.span = PICTURE_WEEK;
+    put(59, NAN, NAN);
+    put(167, 5, 0);
+    picture_write(&picture, MIDNIGHT, &page);
+    assert_has("viewBox=\"0 0 168 100\"");
+    assert_has("<title id=\"week-it-title\">Jobs, last 7 days</title>");
+    assert_has("M24 0V100M48 0V100");
+    assert_has("Highest 5.0 per minute at 01-07 23:00 UTC");
+    assert_has("<title>01-07 18:00 to 00:00 UTC; first: 5.0 per minute;");
+    assert_has("<span>01-01</span><span>01-02</span>");
+    assert_has("<span>01-07</span><span>01-08</span></div>");
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -109,6 +140,7 @@ int main(void)
         CASE(areas_are_stacked),
         CASE(lines_stand_for_themselves),
         CASE(nothing_and_little_have_a_scale),
+        CASE(other_spans_have_their_own_steps_and_times),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,9 +6,9 @@
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
 #include "server/base/crypto.h"
-#include "server/base/xml.h"
 #include "server/request/walk.h"
 #include "server/status/page_words.h"
+#include "tests/support/page_look.h"
 #include "tests/support/test.h"
 
 #include <math.h>
@@ -17,7 +17,7 @@ enum { NOW = 1767268900, APPS_MOST = 1000 };
 
 struct world {
     struct arena *arena;
-    struct day_ring *day;
+    struct slot_ring *hour, *day;
     uint64_t totals[STATUS_TOTALS];
     struct status_app apps[APPS_MOST];
     struct status_event events[100];
@@ -25,21 +25,26 @@ struct world {
     struct backlog backlog;
     struct status_figures figures;
     struct buffer page;
+    struct buffer plain; /* the same without the labels of cells */
 };
 
 static int make_world(void **state)
 {
     static struct world world;
 
-    world = (struct world){.arena = arena_create(1 << 24),
-                           .day = day_ring_create(STATUS_TOTALS, NOW - 86400, 0),
-                           .page = buffer_on_heap(STATUS_BYTES_MAX)};
+    world = (struct world){
+        .arena = arena_create(1 << 24),
+        .hour = slot_ring_create(HOUR_SLOT_S, HOUR_SLOTS, STATUS_TOTALS, NOW - 86400, 0),
+        .day = slot_ring_create(DAY_SLOT_S, DAY_SLOTS, STATUS_TOTALS, NOW - 86400, 0),
+        .page = buffer_on_heap(STATUS_BYTES_MAX),
+        .plain = buffer_on_heap(STATUS_BYTES_MAX)};
     world.figures = (struct status_figures){
         .project = TEXT("Test"),
         .version = "1.2.3",
         .now = NOW,
         .began = NOW - 86400,
         .process = 4711,
+        .hour = world.hour,
         .day = world.day,
         .totals = world.totals,
         .pool_lag = NAN,
@@ -49,7 +54,7 @@ static int make_world(void **state)
                                                       .brief = request_step_brief((enum step)i)};
     world.figures.steps[STEP_COUNT] = (struct status_step){.word = "commit", .brief = "commits"};
     *state = &world;
-    return world.arena == NULL || world.day == NULL;
+    return world.arena == NULL || world.hour == NULL || world.day == NULL;
 }
 
 static int remove_world(void **state)
@@ -57,7 +62,9 @@ static int remove_world(void **state)
     struct world *world = *state;
 
     buffer_free(&world->page);
-    day_ring_destroy(world->day);
+    buffer_free(&world->plain);
+    slot_ring_destroy(world->hour);
+    slot_ring_destroy(world->day);
     arena_destroy(world->arena);
     return 0;
 }
@@ -65,102 +72,24 @@ static int remove_world(void **state)
 /* As the process gathers it while it runs. */
 static void pass(struct world *world, double at)
 {
-    const double levels[DAY_LEVELS] = {1, (double)world->figures.pool_jobs};
+    const double levels[SLOT_LEVELS] = {(double)world->figures.pool_jobs};
 
-    day_ring_add(world->day, NOW - 86400 + at, at, world->totals, levels);
+    slot_ring_add(world->hour, NOW - 86400 + at, at, world->totals, levels);
+    slot_ring_add(world->day, NOW - 86400 + at, at, world->totals, levels);
 }
 
 static struct text write_page(struct world *world)
 {
-    world->page.length = 0;
+    world->page.length = world->plain.length = 0;
     status_page_write(&world->figures, &world->page);
     assert_false(world->page.overflowed);
+    page_without_labels(buffer_text(&world->page), &world->plain);
     return buffer_text(&world->page);
 }
 
 static bool has(struct world *world, const char *words)
 {
-    return text_contains(buffer_text(&world->page), text_from(words));
-}
-
-static bool is_one_of(struct text word, const char *words)
-{
-    struct text rest = text_from(words);
-
-    while (rest.length > 0)
-        if (text_equal(text_split(&rest, ' '), word))
-            return true;
-    return false;
-}
-
-/* One attribute, as the page writes them all: a blank, a name, a value in double quotes. */
-static struct text split_attribute(struct text *tag)
-{
-    struct text name;
-
-    assert_true(tag->at[0] == ' ');
-    *tag = (struct text){tag->at + 1, tag->length - 1};
-    name = text_split(tag, '=');
-    assert_true(tag->length >= 2 && tag->at[0] == '"');
-    *tag = (struct text){tag->at + 1, tag->length - 1};
-    (void)text_split(tag, '"');
-    return name;
-}
-
-/* Nothing leads out of the page, nothing is inline that the policy does not let through, and what a
- * table or a picture needs to be read aloud is there. */
-static void look_at_tag(struct text tag, struct text behind)
-{
-    struct text name = tag;
-    bool has_scope = false, has_role = false, is_hidden = false;
-
-    name.length = 0;
-    while (name.length < tag.length && tag.at[name.length] != ' ' && tag.at[name.length] != '/')
-        name.length++;
-    if (!is_one_of(name,
-                   "html head meta title style body main header section h1 h2 p strong code ul "
-                   "li dl div dt dd figure figcaption span svg desc path rect details summary "
-                   "table caption thead tbody tr th td br script"))
-        fail_msg("element " TEXT_FORMAT, TEXT_ARG(name));
-    tag = (struct text){tag.at + name.length, tag.length - name.length};
-    while (tag.length > 0 && !text_is(tag, "/")) {
-        struct text attribute = split_attribute(&tag);
-
-        if (!is_one_of(attribute,
-                       "id class lang xmlns charset name content scope role viewBox d x y "
-                       "width height preserveAspectRatio aria-labelledby aria-hidden"))
-            fail_msg("attribute " TEXT_FORMAT, TEXT_ARG(attribute));
-        has_scope = has_scope || text_is(attribute, "scope");
-        has_role = has_role || text_is(attribute, "role");
-        is_hidden = is_hidden || text_is(attribute, "aria-hidden");
-    }
-    if (text_is(name, "th"))
-        assert_true(has_scope);
-    if (text_is(name, "table"))
-        assert_true(text_starts(behind, TEXT("\n<caption>")));
-    if (text_is(name, "svg"))
-        assert_true(is_hidden || (has_role && text_starts(behind, TEXT("\n<title "))));
-}
-
-/* As XML, behind the line that says that it is HTML. */
-static void assert_sound(struct text page)
-{
-    const struct xml_limits limits = {STATUS_BYTES_MAX, 100, 1000000, false};
-    const struct xml_handler nobody = {.context = NULL};
-    struct failure failure = {0};
-    struct text first = text_split(&page, '\n');
-
-    assert_text(first, "<!DOCTYPE html>");
-    if (xml_walk(page, &limits, &nobody, &failure) != STATUS_OK)
-        fail_msg("the page is not well-formed: %s", failure.text);
-    while (page.length > 0) {
-        struct text tag;
-
-        (void)text_split(&page, '<');
-        tag = text_split(&page, '>');
-        if (tag.length > 0 && tag.at[0] != '/')
-            look_at_tag(tag, page);
-    }
+    return text_contains(buffer_text(&world->plain), text_from(words));
 }
 
 static void a_server_that_has_just_begun_has_a_page(void **state)
@@ -168,10 +97,10 @@ static void a_server_that_has_just_begun_has_a_page(void **state)
     struct world *world = *state;
 
     world->figures.began = NOW;
-    assert_sound(write_page(world));
+    assert_page_is_sound(write_page(world));
     assert_true(has(world, "The database was not examined yet."));
     assert_true(has(world, "Nothing is known yet."));
-    assert_true(has(world, "no host was refused jobs"));
+    assert_true(has(world, "No host was refused jobs"));
     assert_true(has(world, "Nothing was read again"));
     assert_true(has(world, "number 4711, up for 0 s since 2026-01-01 12:01:40 UTC"));
     assert_false(has(world, "nan") || has(world, "inf\"") || has(world, "(null)"));
@@ -185,6 +114,8 @@ static void all_is_well(void **state)
     world->figures.clock_ahead = 59;
     write_page(world);
     assert_true(has(world, "OK: nothing needs attention."));
+    assert_true(has(world, "<title>OK: Test (Server)</title>"));
+    assert_true(has(world, "<nav><strong>Server</strong><a href=\"project\">Project</a></nav>"));
     assert_true(has(world, "OK: it can be read and written. Examined 4.0 s ago."));
 }
 
@@ -200,7 +131,7 @@ static void what_is_wrong_is_at_the_top(void **state)
     do {                                                     \
         world->figures = well;                               \
         world->figures.change;                               \
-        assert_sound(write_page(world));                     \
+        assert_page_is_sound(write_page(world));             \
         assert_true(has(world, words));                      \
         assert_false(has(world, "nothing needs attention")); \
     } while (0)
@@ -208,6 +139,9 @@ static void what_is_wrong_is_at_the_top(void **state)
         SAYS(trouble = (enum db_trouble)i,
              text_string(world->arena, text_print(world->arena, "Problem:</strong> The database %s",
                                                   db_trouble_words[i].words)));
+    SAYS(trouble = DB_TROUBLE_SPACE; world->figures.is_stopped = true;
+         world->figures.clock_ahead = -60, "<title>2 problems: Test (Server)</title>");
+    SAYS(clock_ahead = -60, "<title>1 note: Test (Server)</title>");
     SAYS(clock_ahead = -60, "the database's clock is 60 s behind this machine's");
     SAYS(away_for = 90, "Requests have found no database for 90 s");
     SAYS(is_stopped = true, "<code>stop_sched</code>");
@@ -232,7 +166,7 @@ static void every_reason_that_occurred_is_shown_in_words(void **state)
     for (int i = 0; i < REASON_COUNT; i += 2)
         world->totals[STATUS_REASONS + i] = (uint64_t)i + 1;
     pass(world, 86390);
-    assert_sound(write_page(world));
+    assert_page_is_sound(write_page(world));
     for (int i = 0; i < REASON_COUNT; i++) {
         struct buffer words = buffer_on_heap(1000);
 
@@ -242,7 +176,8 @@ static void every_reason_that_occurred_is_shown_in_words(void **state)
             &words,
             "</th><td class=\"left\"><code>%s</code></td><td class=\"left\">%s</td><td>%d</td>",
             reason_word((enum reason)i), reason_scope_word((enum reason)i), i + 1);
-        assert_int_equal(text_contains(buffer_text(&world->page), buffer_text(&words)), i % 2 == 0);
+        assert_int_equal(text_contains(buffer_text(&world->plain), buffer_text(&words)),
+                         i % 2 == 0);
         assert_true(strlen(reason_brief((enum reason)i)) > 10);
         buffer_free(&words);
     }
@@ -252,7 +187,7 @@ static void every_step_counter_and_error_has_a_row(void **state)
 {
     struct world *world = *state;
 
-    assert_sound(write_page(world));
+    assert_page_is_sound(write_page(world));
 #define HAS_ROW(name, words) assert_true(has(world, "<th scope=\"row\">" words "</th>"));
     STATUS_TRAFFIC(HAS_ROW)
     STATUS_DATABASE(HAS_ROW)
@@ -260,7 +195,7 @@ static void every_step_counter_and_error_has_a_row(void **state)
         struct buffer words = buffer_on_heap(1000);
 
         page_text(&words, text_from(db_error_words[i].words));
-        assert_true(text_contains(buffer_text(&world->page), buffer_text(&words)));
+        assert_true(text_contains(buffer_text(&world->plain), buffer_text(&words)));
         buffer_free(&words);
     }
     for (int i = 0; i < STATUS_STEPS; i++)
@@ -286,7 +221,7 @@ static void words_from_elsewhere_are_escaped(void **state)
     world->figures.resource_count = 1;
     world->figures.events = world->events;
     world->figures.event_count = 1;
-    assert_sound(write_page(world));
+    assert_page_is_sound(write_page(world));
     assert_true(has(world, "&lt;script&gt;alert(&#39;1&#39;)&lt;/script&gt;&quot;&amp;"));
     assert_false(has(world, "<script>alert"));
 }
@@ -303,7 +238,7 @@ static void what_was_read_again_is_told(void **state)
         .at = NOW - 90, .what = TEXT("config.xml"), .words = TEXT("threads: 8, was 4\nno_x: 1")};
     world->figures.events = world->events;
     world->figures.event_count = 2;
-    assert_sound(write_page(world));
+    assert_page_is_sound(write_page(world));
     assert_true(has(world, "2026-01-01 12:00:40 UTC</th><td class=\"left\">config.xml</td>"
                            "<td class=\"left bad\"><strong>refused</strong></td>"
                            "<td class=\"left\">line 3: threads is &quot;many&quot;</td>"));
@@ -322,6 +257,53 @@ static void windows_are_added_up(void **state)
     write_page(world);
     assert_true(has(world, "<th scope=\"row\">jobs handed out</th><td>0.003</td><td>234</td>"
                            "<td>1,000,234</td><td>1,000,234</td>"));
+}
+
+/* Processes of the project, with what each has done. */
+static void processes_are_shown(void **state)
+{
+    struct world *world = *state;
+    const struct status_process processes[] = {
+        {.name = TEXT("a.example:11"),
+         .is_this = true,
+         .up_for = 7200,
+         .silent_for = 3,
+         .requests = 1234,
+         .jobs_sent = 20,
+         .reports = 18,
+         .mean = 0.012},
+        {.name = TEXT("b<:12"), .is_silent = true, .up_for = 60, .silent_for = 1800, .mean = NAN},
+    };
+
+    write_page(world);
+    assert_true(has(world, "The processes of this project are not known yet"));
+    world->figures.processes = processes;
+    world->figures.process_count = 2;
+    assert_page_is_sound(write_page(world));
+    assert_true(has(world, "<tr><th scope=\"row\">a.example:11 (this one)</th><td>2.0 h</td>"
+                           "<td>3.0 s ago</td><td>1,234</td><td>20</td><td>18</td>"
+                           "<td>12 ms</td></tr>"));
+    assert_true(has(world, "<tr><th scope=\"row\">b&lt;:12</th><td>60 s</td><td class=\"bad\">"
+                           "<strong>30 min ago, silent</strong></td><td>0</td>"));
+    world->figures.process_count = 0;
+}
+
+/* Of all processes together, but for what is since the start. */
+static void windows_hold_what_others_did(void **state)
+{
+    struct world *world = *state;
+    static uint64_t counts[STATUS_TOTALS];
+    const struct slot_share others = {.seconds = 60, .counts = counts, .levels = {NAN}};
+
+    world->totals[STATUS_jobs_sent] = 5;
+    pass(world, 86400);
+    counts[STATUS_jobs_sent] = 100;
+    counts[STATUS_REASONS] = 7;
+    slot_ring_set_others(world->hour, NOW / HOUR_SLOT_S * HOUR_SLOT_S - 60, &others);
+    slot_ring_set_others(world->day, NOW / DAY_SLOT_S * DAY_SLOT_S, &others);
+    write_page(world);
+    assert_true(has(world, "<td>105</td><td>105</td><td>5</td></tr>"));
+    assert_true(has(world, "<td>7</td><td>7</td><td>0</td><td>100 %</td>"));
 }
 
 /* Every slot, every application and every event as long as it can be. */
@@ -346,12 +328,12 @@ static void a_page_is_bounded(void **state)
     world->figures.app_count = APPS_MOST;
     world->figures.events = world->events;
     world->figures.event_count = 100;
-    for (int i = 1; i <= DAY_SLOTS; i++) {
+    for (int i = 1; i <= DAY_SLOTS * 5; i++) {
         for (int j = 0; j < STATUS_TOTALS; j++)
             world->totals[j] += (uint64_t)(i * 7919 + j * 104729) % 1000003 * 1000000007;
-        pass(world, i * 300.0);
+        pass(world, i * 60.0);
     }
-    assert_sound(write_page(world));
+    assert_page_is_sound(write_page(world));
     assert_true(has(world, "900 more applications"));
     printf("1000 applications: %zu bytes\n", world->page.length);
     assert_true(world->page.length < 800000);
@@ -365,7 +347,7 @@ static void the_policy_lets_the_page_work(void **state)
     struct text page = write_page(world);
     static const char *const tags[] = {"style", "script"};
 
-    status_page_policy(&policy);
+    page_policy(&policy);
     for (size_t i = 0; i < 2; i++) {
         struct text open = text_print(world->arena, "<%s>", tags[i]);
         size_t from = text_find(page, open) + open.length;
@@ -428,6 +410,8 @@ int main(void)
         CASE(words_from_elsewhere_are_escaped),
         CASE(what_was_read_again_is_told),
         CASE(windows_are_added_up),
+        CASE(windows_hold_what_others_did),
+        CASE(processes_are_shown),
         CASE(a_page_is_bounded),
         CASE(the_policy_lets_the_page_work),
         CASE(figures_can_be_read),

@@ -122,20 +122,24 @@ static void pages_for_joining_are_answered_where_the_project_says_so(void **stat
 }
 
 /* A client cannot ask for it: its headers come with HTTP_ before their names. */
-static void the_status_page_is_asked_for_by_the_web_server(void **state)
+static void pages_are_asked_for_by_the_web_server(void **state)
 {
     static const struct {
         const char *method, *page;
-        bool is_asked;
-    } cases[] = {{"GET", "status", true},   {"GET", "metrics", false}, {"GET", NULL, false},
-                 {"POST", "status", false}, {NULL, "status", false},   {"GET", "Status", false}};
+        enum page_kind kind;
+    } cases[] = {
+        {"GET", "status", PAGE_SERVER}, {"GET", "project", PAGE_PROJECT},
+        {"GET", "metrics", PAGE_KINDS}, {"GET", NULL, PAGE_KINDS},
+        {"POST", "status", PAGE_KINDS}, {NULL, "status", PAGE_KINDS},
+        {"GET", "Status", PAGE_KINDS},
+    };
 
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         asked[0] = cases[i].method;
         asked[1] = "/test_cgi/cgi/status";
         asked[2] = cases[i].page;
-        assert_int_equal(web_request_is_status(read_asked, NULL), cases[i].is_asked);
+        assert_int_equal(web_request_status_page(read_asked, NULL), cases[i].kind);
     }
 }
 
@@ -146,7 +150,7 @@ int main(void)
         cmocka_unit_test(the_same_simulated_request_has_the_same_seed),
         cmocka_unit_test(real_requests_have_seeds_of_their_own),
         cmocka_unit_test(a_time_that_was_taken_is_repeated),
-        cmocka_unit_test(the_status_page_is_asked_for_by_the_web_server),
+        cmocka_unit_test(pages_are_asked_for_by_the_web_server),
         cmocka_unit_test(pages_for_joining_are_answered_where_the_project_says_so),
     };
 

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Style and script of the status page. Colours keep a contrast of 4.5 for words and of 3 for what
+/* Style and script of the pages. Colours keep a contrast of 4.5 for words and of 3 for what
  * is drawn, on light and on dark ground. The script has none of the characters that XML would read,
  * so that the page is well-formed; where it cannot run, the page is as it was when it was loaded.
  */
-#include "server/status/status_page.h"
+#include "server/status/page_frame.h"
 
 #include "server/base/banned.h"
 
-const char status_style[] =
+const char page_style[] =
     ":root{color-scheme:light dark;--ground:#fff;--panel:#f5f7f9;--ink:#1a1f24;--soft:#515a63;"
     "--edge:#cbd2d9;--grid:#d5dbe1;--s1:#1f6fc4;--s2:#b65c00;--s3:#b3263b;--s4:#5d6771;"
     "--good:#1a6e32;--bad:#b3261e}\n"
@@ -60,10 +60,19 @@ const char status_style[] =
     ".hour{fill:transparent}\n.hour:hover{fill:var(--ink);fill-opacity:.1}\n"
     "details{margin-top:.8rem}\nsummary{cursor:pointer}\n"
     "button{font:inherit;padding:.15rem .8rem;margin-left:.6rem}\n"
-    "@media (max-width:40rem){body{padding:.6rem}th,td{padding:.25rem .35rem}"
-    "th:first-child,td.left,th.left{min-width:7rem}}\n";
+    "nav{display:flex;gap:1rem;margin:.4rem 0}nav strong{border-bottom:2px solid var(--s1)}"
+    "a{color:var(--s1)}\n"
+    "@media (max-width:48rem){body{padding:.6rem}thead{display:none}.wide{overflow-x:visible}"
+    "table,tbody,tr,caption{display:block}"
+    "tr{padding:.4rem 0;border-bottom:1px solid var(--edge)}"
+    "th,td,th:first-child,td.left{display:block;min-width:0;padding:.1rem 0;border:0;"
+    "white-space:normal;text-align:right;overflow-wrap:anywhere}"
+    "tr th:first-child{text-align:left;font-weight:600}"
+    "td[data-label]::before{content:attr(data-label);color:var(--soft);float:left;"
+    "margin-right:1rem}td::after{content:\"\";display:block;clear:both}"
+    "td.bar{width:auto}td:empty{display:none}}\n";
 
-const char status_script[] =
+const char page_script[] =
     "(function () {\n"
     "  'use strict';\n"
     "  var every = 10000, paused = false, note = document.getElementById('live');\n"

@@ -1,0 +1,391 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The page "Project" from figures of all kinds, and the words by which servers tell each other what
+ * is on it. */
+#include "server/status/project_page.h"
+
+#include "server/base/arena.h"
+#include "server/base/buffer.h"
+#include "server/status/page_frame.h"
+#include "server/status/slot_words.h"
+#include "tests/support/page_look.h"
+#include "tests/support/test.h"
+
+#include <math.h>
+
+enum { NOW = 1767268900, MANY = 2000 };
+
+struct world {
+    struct arena *arena;
+    struct project_totals totals;
+    struct project_app apps[MANY];
+    struct project_batch batches[PROJECT_BATCHES_MOST];
+    struct project_hour week[WEEK_SLOTS];
+    struct project_version versions[MANY];
+    struct project_host hosts[MANY];
+    struct stuck_class classes[STUCK_CLASSES_MOST];
+    struct stuck_jobs stuck;
+    struct project_disk disk;
+    struct app_row app;
+    struct project_figures figures;
+    struct buffer page, plain;
+};
+
+static int make_world(void **state)
+{
+    static struct world world;
+
+    world = (struct world){.arena = arena_create(1 << 24),
+                           .page = buffer_on_heap(STATUS_BYTES_MAX),
+                           .plain = buffer_on_heap(STATUS_BYTES_MAX)};
+    world.totals.apps = world.apps;
+    world.totals.batches = world.batches;
+    world.stuck.classes = world.classes;
+    world.app = (struct app_row){
+        .id = 1, .name = TEXT("demo"), .user_friendly_name = TEXT("Demonstration")};
+    world.disk = (struct project_disk){
+        .words = "the project's folder", .is_known = true, .bytes = 1000, .free = 900};
+    world.figures = (struct project_figures){.project = TEXT("Test"),
+                                             .now = NOW,
+                                             .totals = &world.totals,
+                                             .week = world.week,
+                                             .week_begin = NOW / 3600 * 3600 - 167 * 3600,
+                                             .versions = world.versions,
+                                             .hosts = world.hosts,
+                                             .apps = &world.app,
+                                             .app_count = 1,
+                                             .disks = &world.disk,
+                                             .disk_count = 1,
+                                             .stuck = &world.stuck};
+    *state = &world;
+    return world.arena == NULL;
+}
+
+static int remove_world(void **state)
+{
+    struct world *world = *state;
+
+    buffer_free(&world->page);
+    buffer_free(&world->plain);
+    arena_destroy(world->arena);
+    return 0;
+}
+
+static void write_page(struct world *world)
+{
+    world->page.length = world->plain.length = 0;
+    project_page_write(&world->figures, &world->page);
+    assert_false(world->page.overflowed);
+    assert_page_is_sound(buffer_text(&world->page));
+    page_without_labels(buffer_text(&world->page), &world->plain);
+}
+
+static bool has(struct world *world, const char *words)
+{
+    return text_contains(buffer_text(&world->plain), text_from(words));
+}
+
+/* "Not known" is another thing than "none". */
+static void nothing_is_known_at_first(void **state)
+{
+    struct world *world = *state;
+
+    write_page(world);
+    assert_true(has(world, "<title>1 note: Test (Project)</title>"));
+    assert_true(has(world, "jobs have not been counted yet"));
+    assert_true(has(world, "<p>Not known: <code>qmctl transition</code> looks once an hour"));
+    assert_true(has(world, "What became of results has not been read yet"));
+    assert_true(has(world, "Nothing is known yet."));
+    assert_false(has(world, "nan") || has(world, "(null)") || has(world, "id=\"streams\""));
+}
+
+static void count_well(struct world *world)
+{
+    world->totals.at = NOW - 300;
+    world->stuck.at = NOW - 1800;
+    world->stuck.hosts = 40;
+    world->figures.fates_read = NOW - 20;
+}
+
+static void all_is_well(void **state)
+{
+    struct world *world = *state;
+
+    count_well(world);
+    world->totals.values[TOTAL_results_ready_to_send] = 12345;
+    world->totals.values[TOTAL_workunits_waiting_for_purge] = 17;
+    write_page(world);
+    assert_true(has(world, "<title>OK: Test (Project)</title>"));
+    assert_true(has(world, "<nav><a href=\"status\">Server</a><strong>Project</strong></nav>"));
+    assert_true(has(world, "<tr><th scope=\"row\">results unsent</th><td>12,345</td>"));
+    assert_true(has(world, "<tr><th scope=\"row\">jobs that are done with</th><td>17</td>"));
+    assert_true(has(world, "None: some of 40 hosts of the last week can have each kind"));
+    assert_true(has(world, "No result of any version was sent or came back in the last day."));
+    assert_true(has(world, "<th scope=\"row\">the project&#39;s folder</th><td>1,000 bytes</td>"
+                           "<td>900 bytes</td><td>10 %</td>"));
+}
+
+static void what_is_wrong_is_at_the_top(void **state)
+{
+    struct world *world = *state;
+
+    count_well(world);
+    world->figures.versions_failing = 1;
+    world->figures.hosts_failing = 3;
+    world->stuck.jobs = 35;
+    world->stuck.count = 1;
+    world->classes[0] = (struct stuck_class){.app = TEXT("demo"),
+                                             .job = TEXT("demo_1"),
+                                             .words = TEXT("40 hosts: too little memory"),
+                                             .jobs = 35};
+    world->totals.values[TOTAL_transitioner_backlog_hours] = 3;
+    world->disk.free = 40;
+    write_page(world);
+    assert_true(has(world, "<title>4 problems: Test (Project)</title>"));
+    assert_true(has(world, "</strong> 1 version with too many failures"));
+    assert_true(has(world, "</strong> 3 hosts of which every result failed"));
+    assert_true(has(world, "</strong> 35 waiting jobs fit none of the hosts"));
+    assert_true(has(world, "Transitions are late by 3.0 h"));
+    assert_true(has(world, "The disk of the project's folder has only 40 bytes left."));
+    assert_true(has(world, "<tr><th scope=\"row\">demo</th><td>35</td><td class=\"left\">demo_1"
+                           "</td><td class=\"left\">40 hosts: too little memory</td></tr>"));
+    /* What was found long ago says nothing. */
+    world->stuck.at = NOW - 3 * 86400;
+    world->totals.at = NOW - 3 * 3600;
+    write_page(world);
+    assert_false(has(world, "waiting jobs fit none"));
+    assert_true(has(world, "jobs were last counted 3.0 h ago"));
+    /* Nobody was asked. */
+    world->stuck = (struct stuck_jobs){.at = NOW, .classes = world->classes};
+    write_page(world);
+    assert_true(has(world, "Not known: no host has come within the last week"));
+}
+
+static void who_fails_is_shown(void **state)
+{
+    struct world *world = *state;
+
+    count_well(world);
+    world->versions[0] = (struct project_version){.version = TEXT("demo 1.03 <linux>"),
+                                                  .sent = 60,
+                                                  .ended = 50,
+                                                  .failed = 25,
+                                                  .worst = TEXT("ERR_RESULT_DOWNLOAD"),
+                                                  .fails = true};
+    world->figures.version_count = 1;
+    world->hosts[0] =
+        (struct project_host){.id = 77, .ended = 5, .failed = 1, .at = NOW - 7200, .fails = false};
+    world->figures.host_count = 1;
+    write_page(world);
+    assert_true(has(world, "<tr><th scope=\"row\">demo 1.03 &lt;linux&gt;</th><td>60</td>"
+                           "<td>50</td><td>25</td><td>50 %</td>"));
+    assert_true(has(world, "<td class=\"left bad\"><strong>fails</strong></td>"
+                           "<td class=\"left\">ERR_RESULT_DOWNLOAD</td>"));
+    assert_true(has(world, "<tr><th scope=\"row\">77</th><td>5</td><td>1</td><td>20 %</td>"));
+    assert_true(has(world, "<td class=\"left\">ok</td><td>2.0 h ago</td></tr>"));
+}
+
+/* Hours that nobody counted are left blank, in the pictures and in the table. */
+static void the_week_is_drawn_as_far_as_it_is_known(void **state)
+{
+    struct world *world = *state;
+    struct project_hour *hour = &world->week[WEEK_SLOTS - 1];
+
+    count_well(world);
+    *hour = (struct project_hour){.has_totals = true, .has_fates = true};
+    hour->totals[TOTAL_results_in_progress] = 60;
+    hour->totals[TOTAL_results_ready_to_send] = 30;
+    hour->fates[FATE_SENT] = 50;
+    hour->fates[FATE_SUCCESS] = 8;
+    hour->fates[FATE_INVALID] = 1;
+    hour->fates[FATE_VALIDATE_ERROR] = 1;
+    write_page(world);
+    assert_true(has(world, "<desc id=\"week-states-words\">Highest 90 jobs at 01-01 12:00 UTC, "
+                           "mean 90 jobs, last 90 jobs.</desc>"));
+    assert_true(has(world, "<desc id=\"week-outcomes-words\">Highest 10 per hour"));
+    assert_true(has(world, "2025-12-31 13:00:00 UTC</th><td>50</td><td>8</td><td>0</td><td>0</td>"
+                           "<td>2</td><td>30</td><td>60</td><td>0</td></tr>"));
+    assert_false(has(world, "2025-12-30 13:00:00"));
+    assert_true(has(world, "<dt>Results over</dt><dd>8</dd>"));
+}
+
+static void batches_apps_and_streams_are_shown(void **state)
+{
+    struct world *world = *state;
+    const struct project_stream streams[] = {{.words = TEXT("app demo"), .share = 0.75, .had = 0.5},
+                                             {.words = TEXT("rest"), .share = 0.25, .had = NAN}};
+
+    count_well(world);
+    world->totals.app_count = 2;
+    world->apps[0] = (struct project_app){.id = 1,
+                                          .unsent = 5,
+                                          .in_progress = 6,
+                                          .avg_runtime = 2,
+                                          .min_runtime = 1,
+                                          .max_runtime = 3,
+                                          .users = 4};
+    world->apps[1] = (struct project_app){.id = 9};
+    world->totals.batch_count = 2;
+    world->batches[0] = (struct project_batch){.id = 8,
+                                               .appid = 1,
+                                               .jobs = 100,
+                                               .looked_at = 100,
+                                               .done = 40,
+                                               .failed = 2,
+                                               .cancelled = 8,
+                                               .created = NOW - 3600,
+                                               .name = TEXT("<first>")};
+    world->batches[1] = (struct project_batch){.id = 7,
+                                               .appid = 9,
+                                               .jobs = 1000000,
+                                               .looked_at = 10000,
+                                               .done = 2500,
+                                               .created = NOW - 86400};
+    world->figures.streams = streams;
+    world->figures.stream_count = 2;
+    write_page(world);
+    assert_true(has(world, "Demonstration <code>demo</code></th><td>5</td><td>6</td><td>2.0 h</td>"
+                           "<td>60 min</td><td>3.0 h</td><td>4</td>"));
+    assert_true(has(world, "<th scope=\"row\">number 9</th><td>0</td><td>0</td><td>-</td>"));
+    assert_true(has(world, "8 &lt;first&gt;</th><td class=\"left\">demo</td><td>100</td><td>40</td>"
+                           "<td>2</td><td>8</td><td>50 %</td>"));
+    assert_true(has(world, "<td>1,000,000</td><td>about 25 %</td><td>about 0 %</td>"));
+    assert_true(has(world, "<th scope=\"row\">app demo</th><td>75 %</td>"));
+    assert_true(has(world, "<td>50 %</td>"));
+}
+
+/* As much of all as there can be. */
+static void a_page_is_bounded(void **state)
+{
+    struct world *world = *state;
+    static char words[254];
+    const struct text long_words = {words, sizeof(words)};
+
+    memset(words, '"', sizeof(words));
+    count_well(world);
+    for (size_t i = 0; i < MANY; i++) {
+        world->versions[i] = (struct project_version){.version = long_words, .worst = long_words};
+        world->hosts[i] = (struct project_host){.id = INT64_MAX};
+        world->apps[i] = (struct project_app){.id = 1};
+    }
+    for (size_t i = 0; i < PROJECT_BATCHES_MOST; i++)
+        world->batches[i] = (struct project_batch){.id = INT64_MAX, .name = long_words};
+    for (size_t i = 0; i < STUCK_CLASSES_MOST; i++)
+        world->classes[i] = (struct stuck_class){long_words, long_words, long_words, INT64_MAX};
+    for (size_t i = 0; i < WEEK_SLOTS; i++) {
+        world->week[i] = (struct project_hour){.has_totals = true, .has_fates = true};
+        for (int j = 0; j < TOTAL_COUNT; j++)
+            world->week[i].totals[j] = (double)((i * 7919 + (size_t)j) % 1009) * 1e15;
+        for (int j = 0; j < FATE_NUMBERS; j++)
+            world->week[i].fates[j] = (int64_t)((i * 7919 + (size_t)j) % 1009) << 40;
+    }
+    world->app.name = world->app.user_friendly_name = long_words;
+    world->figures.version_count = world->figures.host_count = world->totals.app_count = MANY;
+    world->totals.batch_count = PROJECT_BATCHES_MOST;
+    world->stuck.count = STUCK_CLASSES_MOST;
+    write_page(world);
+    printf("a full page: %zu bytes\n", world->page.length);
+    assert_true(world->page.length < 800000);
+}
+
+/* --- words ------------------------------------------------------------------------------------ */
+
+static void totals_are_read_as_they_were_written(void **state)
+{
+    struct world *world = *state;
+    struct project_totals read;
+
+    world->totals.at = NOW;
+    world->totals.seconds = 0.25;
+    for (int i = 0; i < TOTAL_COUNT; i++)
+        world->totals.values[i] = i + 0.125;
+    world->totals.app_count = 1;
+    world->apps[0] = (struct project_app){1, 2, 3, 0.25, 0.01, 9.5, 4};
+    world->totals.batch_count = 2;
+    world->batches[0] = (struct project_batch){1, 2, 3, 4, 5, 6, 7, 8, TEXT("a b\nc")};
+    world->batches[1] = (struct project_batch){.id = 9};
+    project_totals_write(&world->totals, true, &world->page);
+    assert_true(project_totals_read(world->arena, buffer_text(&world->page), &read));
+    assert_i64(read.at, NOW);
+    assert_real(read.seconds, 0.25, 0);
+    for (int i = 0; i < TOTAL_COUNT; i++)
+        assert_real(read.values[i], i + 0.125, 0);
+    assert_i64((int64_t)read.app_count, 1);
+    assert_memory_equal(&read.apps[0], &world->apps[0], sizeof(read.apps[0]));
+    assert_i64((int64_t)read.batch_count, 2);
+    assert_i64(read.batches[0].created, 8);
+    assert_text(read.batches[0].name, "a b c");
+    assert_i64(read.batches[1].id, 9);
+    /* Without the lists, and with lines of another version. */
+    world->page.length = 0;
+    buffer_add_string(&world->page, "of_tomorrow 5\napp x\nbatch 1\n\nresults_in_progress many\n");
+    project_totals_write(&world->totals, false, &world->page);
+    assert_true(project_totals_read(world->arena, buffer_text(&world->page), &read));
+    assert_i64(read.at, NOW);
+    assert_true(read.app_count == 0 && read.batch_count == 0);
+}
+
+static void stuck_jobs_are_read_as_they_were_written(void **state)
+{
+    struct world *world = *state;
+    const struct stuck_class class = {TEXT("demo"), TEXT("a job\t"), TEXT("3 hosts: memory"), 7};
+    const struct stuck_jobs stuck = {NOW, 3, 7, &class, 1};
+    struct stuck_jobs read;
+
+    stuck_words_write(&stuck, &world->page);
+    buffer_add_string(&world->page, "later 1\nclass\n");
+    assert_true(stuck_words_read(world->arena, buffer_text(&world->page), &read));
+    assert_i64(read.at, NOW);
+    assert_i64(read.hosts, 3);
+    assert_i64(read.jobs, 7);
+    assert_i64((int64_t)read.count, 2);
+    assert_i64(read.classes[0].jobs, 7);
+    assert_text(read.classes[0].app, "demo");
+    assert_text(read.classes[0].job, "a job ");
+    assert_text(read.classes[0].words, "3 hosts: memory");
+    assert_i64(read.classes[1].jobs, 0);
+    assert_true(stuck_is_current(&read, NOW + 86400));
+    assert_false(stuck_is_current(&read, NOW + 2 * 86400));
+}
+
+/* Every total has a name of its own. */
+static void slots_are_read_as_they_were_written(void **state)
+{
+    struct world *world = *state;
+    static uint64_t counts[STATUS_TOTALS];
+    static struct slot_sum sum;
+    struct slot_share share = {.seconds = 59.5, .counts = counts, .levels = {12}};
+
+    for (int i = 0; i < STATUS_TOTALS; i++)
+        counts[i] = (uint64_t)i + 1;
+    slot_words_write(&share, &world->page);
+    slot_sum_begin(&sum);
+    assert_true(isnan(sum.levels[0]));
+    slot_words_add(buffer_text(&world->page), &sum);
+    buffer_add_string(&world->page, "of_tomorrow 5\nrequests many\nreason. 4\nseconds -5\n");
+    slot_words_add(buffer_text(&world->page), &sum);
+    for (int i = 0; i < STATUS_TOTALS; i++)
+        assert_i64((int64_t)sum.counts[i], 2 * (i + 1));
+    assert_real(sum.seconds, 119, 1e-9);
+    assert_real(sum.levels[0], 12, 0);
+    printf("a slot of all totals: %zu bytes\n", world->page.length);
+    assert_true(world->page.length < 20000);
+}
+
+int main(void)
+{
+#define CASE(name) cmocka_unit_test_setup_teardown(name, make_world, remove_world)
+    const struct CMUnitTest tests[] = {
+        CASE(nothing_is_known_at_first),
+        CASE(all_is_well),
+        CASE(what_is_wrong_is_at_the_top),
+        CASE(who_fails_is_shown),
+        CASE(the_week_is_drawn_as_far_as_it_is_known),
+        CASE(batches_apps_and_streams_are_shown),
+        CASE(a_page_is_bounded),
+        CASE(totals_are_read_as_they_were_written),
+        CASE(stuck_jobs_are_read_as_they_were_written),
+        CASE(slots_are_read_as_they_were_written),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
