@@ -71,6 +71,35 @@ MUST_CHECK enum status db_admin_user_find(struct db *db, struct arena *arena,
 MUST_CHECK enum status db_admin_users(struct db *db, struct arena *arena, size_t most,
                                       struct user_row **ret_rows, size_t *ret_count);
 
+/* --- one application ------------------------------------------------------------------------ */
+
+/* Unfinished jobs by rising number, also those of no class (hr_class 0). */
+MUST_CHECK enum status db_admin_classed_jobs(struct db *db, struct arena *arena, int64_t appid,
+                                             int64_t after, size_t most,
+                                             struct classed_job_row **ret_rows, size_t *ret_count);
+/* Hosts by falling number, below `before`. */
+MUST_CHECK enum status db_admin_host_kinds(struct db *db, struct arena *arena, int64_t before,
+                                           size_t most, struct host_kind_row **ret_rows,
+                                           size_t *ret_count);
+struct class_released {
+    uint64_t released, kept;
+};
+/* The next some hundred unfinished jobs of this class behind number `*last` (at first 0) are of no
+ * class any more, but for those that have an answer or are with a host. `*last` becomes the number
+ * of the last one, or 0: there were none. To be committed each time. */
+MUST_CHECK enum status db_admin_class_release(struct db *db, int64_t appid, int64_t hr_class,
+                                              int64_t *last, struct class_released *ret_released);
+/* What is known of the run times of an application: of its versions, to be committed; and, some
+ * hundred hosts each time, of hosts, `*last` as above. *ret_rows: rows that were changed. Quotas,
+ * turnaround and rows of valid results stay. */
+MUST_CHECK enum status db_admin_statistics_forget(struct db *db, int64_t appid);
+MUST_CHECK enum status db_admin_host_statistics_forget(struct db *db, int64_t appid, int64_t *last,
+                                                       uint64_t *ret_rows);
+/* What successes took, of the `most` newest results that are over. */
+MUST_CHECK enum status db_admin_run_times(struct db *db, struct arena *arena, int64_t appid,
+                                          size_t most, struct run_time_row **ret_rows,
+                                          size_t *ret_count);
+
 /* --- deleting people ---------------------------------------------------------------------- */
 
 struct db_id_list {

@@ -589,6 +589,27 @@ same "no results of them" "$(sql -e "SELECT COUNT(*) FROM $database.result WHERE
 sql -e "DELETE FROM $database.workunit WHERE name LIKE 'to%' OR name LIKE 'each%'; DELETE FROM $database.assignment;
     DELETE FROM $database.host WHERE id = 42"
 
+# --- classes of homogeneous redundancy, estimates
+expect 1 'no application "deno"; did you mean demo' in_project app classes deno
+expect 0 '^no classes$' in_project app classes demo
+sql -e "SET sql_mode = ''; UPDATE $database.app SET homogeneous_redundancy = 2;
+    UPDATE $database.workunit SET hr_class = IF(id % 2, 258, 514) WHERE name LIKE 'many%';
+    INSERT INTO $database.host SET id = 42, userid = 1, rpc_time = UNIX_TIMESTAMP(), os_name = 'Linux', p_vendor = 'GenuineIntel'"
+expect 3 '^ +514 +Darwin +5000 +0 +0 +DIED OUT' in_project app classes demo
+same "the other class" "$(grep -cE '^ +258 +Linux +5000 +0 +1 +ok$' "$dir/said")" 1
+expect 0 'unfinished jobs stay bound to classes of the former kind' in_project app set demo --homogeneous_redundancy 1
+expect 0 '^\{"class": 514, "released": 5000, "kept": 0\}$' in_project app classes demo --release 514 --json
+same "jobs of the other class" "$(sql -e "SELECT COUNT(*) FROM $database.workunit WHERE hr_class = 258")" 5000
+sql -e "UPDATE $database.workunit SET hr_class = 0; UPDATE $database.app SET homogeneous_redundancy = 0; DELETE FROM $database.host WHERE id = 42"
+expect 0 '^demo +all +0 +0.000 .*too few results to tell$' in_project app estimates
+sql -e "UPDATE $database.result SET server_state = 5, outcome = 1, elapsed_time = 3600, flops_estimate = 4e9, app_version_id = 1
+    WHERE name LIKE 'many%' ORDER BY id LIMIT 20"
+expect 0 '"version": "demo 1.00 x86_64-pc-linux-gnu", "results": 20, .*"advice": "rsc_fpops_est is ' in_project app estimates demo --json
+sql -e "UPDATE $database.result SET server_state = 2, outcome = 0 WHERE server_state = 5 AND name LIKE 'many%'"
+sql -e "SET sql_mode = ''; INSERT INTO $database.host_app_version SET host_id = 42, app_version_id = 1, et_n = 5"
+expect 0 '^\{"app": "demo", "host_versions": 1\}$' in_project app forget demo --yes --json
+sql -e "DELETE FROM $database.host_app_version"
+
 # --- what cannot be undone is asked for at a terminal, and needs --yes elsewhere
 asked() { # ANSWER COMMAND...
     local answer=$1
@@ -604,6 +625,7 @@ while read -r -a words; do
     case ${words[*]} in
     "user delete") words+=(ada@example.org) ;;
     "host delete") words+=(42) ;;
+    "app forget") words+=(demo) ;;
     "jobs cancel") words+=(--batch 7) ;;
     "files delete") words+=(genome --host 42) ;;
     "files sweep") words+=(--delete) ;;
@@ -617,7 +639,7 @@ done < <("$qmctl" --help | sed -n 's/^  \([a-z][a-z-]* \?[a-z]*\)  .*/\1/p' | wh
     # shellcheck disable=SC2086 # two words are two arguments
     "$qmctl" $words --help | grep -q '^  --yes ' && echo "$words"
 done | grep -v '^adopt$') # which asks too: adoption.sh
-same "commands that ask" "$asking" 6
+same "commands that ask" "$asking" 7
 same "and do nothing meanwhile" "$(counts)" "$before"
 expect 0 'deleted: 1 host' asked 42 host delete 42
 

@@ -70,11 +70,22 @@ static void no_redundancy_has_no_class(void **state)
     assert_false(hr_class_is_known(HR_FINE, 0));
 }
 
+static void a_class_tells_its_system(void **state)
+{
+    (void)state;
+    assert_string_equal(hr_class_system(267), "Linux");
+    assert_string_equal(hr_class_system(384 + 2), "Windows");
+    assert_string_equal(hr_class_system(768 + 22), "Android");
+    assert_string_equal(hr_class_system(128 + 3), "else");
+    assert_string_equal(hr_class_system(0), "else");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(known_hosts_have_their_class),
         cmocka_unit_test(no_redundancy_has_no_class),
+        cmocka_unit_test(a_class_tells_its_system),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

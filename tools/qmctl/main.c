@@ -74,6 +74,11 @@ static const struct option version_set_options[] = {
 #define VERSION_SETTING SETTING_OPTION
 #include "server/submit/version_settings.def"
 };
+static const struct option app_classes_options[] = {
+    {"release", NULL, "CLASS",
+     "Free the unfinished jobs of this class, a few hundred at a time, for the next host of any "
+     "class. Jobs with an answer, or an instance with a host, are kept."},
+};
 static const struct option platform_add_options[] = {
     {"user_friendly_name", "friendly", "NAME",
      "What people call it (of a name that clients are known to have, as qmctl init does)."},
@@ -441,6 +446,26 @@ const struct subcommand subcommands[] = {
      .arguments_min = 1, .arguments_max = 1, .run = command_app_set},
     {"app deprecate", "NAME", "Sends no more jobs of an application.", "qmctl app deprecate demo",
      OPTIONS(undo_options), .arguments_min = 1, .arguments_max = 1, .run = command_app_deprecate},
+    {"app classes", "NAME",
+     "Shows the classes of homogeneous redundancy that unfinished jobs of an application are bound "
+     "to, and how many hosts of each came within a week (of the newest 100000 hosts). Jobs of a "
+     "class that died out wait for ever; --release frees them. Exit status 3 when a class with "
+     "jobs has no hosts.",
+     "qmctl app classes demo --release 257", OPTIONS(app_classes_options), .arguments_min = 1,
+     .arguments_max = 1, .run = command_app_classes},
+    {"app estimates", "[NAME]",
+     "Compares what jobs took with what their rsc_fpops_est says, by version, in the newest 10000 "
+     "results of each application: median is elapsed time times peak FLOPS of the device over "
+     "rsc_fpops_est, low and high are the 5th and 95th percentile. 1 is right; advice says what to "
+     "change.",
+     "qmctl app estimates demo", .arguments_max = 1, .run = command_app_estimates},
+    {"app forget", "NAME",
+     "Forgets the statistics of an application: the run times and efficiency of its versions, and "
+     "of each host with them, a few hundred hosts at a time. For an application whose jobs were "
+     "estimated wrongly by far. Quotas, turnaround times and trust stay. Interrupted, it may be "
+     "run again.",
+     "qmctl app forget demo", .arguments_min = 1, .arguments_max = 1, .asks = true,
+     .run = command_app_forget},
     {"platform list", "", "Lists the platforms that versions may be for (qmctl init adds them).",
      "qmctl platform list", .run = command_platform_list},
     {"platform add", "NAME",

@@ -120,6 +120,15 @@ int64_t hr_class(enum hr_type type, struct text os_name, struct text p_vendor, s
     return look_up(os_rules, os_name) + cpu_class(type, p_vendor, p_model);
 }
 
+const char *hr_class_system(int64_t class_number)
+{
+    const struct word_rule *rule = os_rules;
+
+    while (rule->word != NULL && rule->number != (class_number & OS_MASK))
+        rule++;
+    return rule->word == NULL ? "else" : rule->word;
+}
+
 bool hr_class_is_known(enum hr_type type, int64_t class_number)
 {
     int64_t os = class_number & OS_MASK, cpu = class_number - os;

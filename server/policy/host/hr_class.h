@@ -16,6 +16,9 @@ enum hr_type { HR_NONE, HR_FINE, HR_COARSE };
  * number, down to the quirks of substring matching, since it is stored in workunits. */
 int64_t hr_class(enum hr_type type, struct text os_name, struct text p_vendor, struct text p_model);
 
+/* "Linux": the first part of what the number stands for; "else" where it is none of these. */
+const char *hr_class_system(int64_t class_number);
+
 /* Whether a class is one of a kind that jobs can be committed to. */
 bool hr_class_is_known(enum hr_type type, int64_t class_number);
 

@@ -6,6 +6,7 @@
 #include "server/base/buffer.h"
 #include "server/base/near_name.h"
 #include "server/base/shown.h"
+#include "server/policy/host/hr_class.h"
 #include "server/project/hierarchy.h"
 #include "server/submit/catalog_settings.h"
 #include "server/submit/new_project.h"
@@ -184,6 +185,12 @@ enum exit_code command_app_set(struct session *session)
         return session_failed(session);
     setting_change_print(session, &app_rows, &values, "app", app.name, &before, &after);
     advise(session, app.name);
+    if (before.homogeneous_redundancy != after.homogeneous_redundancy &&
+        before.homogeneous_redundancy != HR_NONE && after.homogeneous_redundancy != HR_NONE)
+        shown_line(stderr,
+                   "warning: unfinished jobs stay bound to classes of the former kind, which no "
+                   "host is of any more: qmctl app classes %s",
+                   session->arguments[0]);
     return EXIT_DONE;
 }
 
