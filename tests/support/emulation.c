@@ -144,6 +144,7 @@ static void answer(struct emulation *emulation, struct emulated_project *project
 
     assert_non_null(reply);
     reply->incoming = (struct incoming){.request_delay = project->request_delay,
+                                        .next_rpc_delay = project->next_rpc_delay,
                                         .hostid = 1,
                                         .send_full_workload = !project->no_full_workload,
                                         .deletes_by_priority = project->deletes_by_priority,

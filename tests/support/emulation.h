@@ -20,7 +20,7 @@ struct emulated_project {
     double optimism;               /* jobs take so many times as long as estimated; 0: once */
     double bound;                  /* s from sending to the deadline */
     double coproc_cpus;            /* that jobs of coprocessors use beside them */
-    double request_delay;
+    double request_delay, next_rpc_delay;
     size_t jobs_max;                      /* in a reply; 0: 100 */
     bool is_silent;                       /* nobody answers */
     bool is_down;                         /* it says that it is */

@@ -291,6 +291,28 @@ static void others_are_worked_for_meanwhile(void **state)
     }
 }
 
+/* A job of 20 days keeps the host busy; the server wants to hear of it every six hours. */
+static void a_host_comes_as_often_as_it_is_asked_to(void **state)
+{
+    (void)state;
+
+    for (int asks = 0; asks < 2; asks++) {
+        struct emulation *emulation = emulation_create();
+
+        emulation->population.buffer_min_days = emulation->population.buffer_max_days = 0.1;
+        emulation->projects[A].run_time = 20 * 86400.0;
+        emulation->projects[A].bound = 40 * 86400.0;
+        emulation->projects[A].next_rpc_delay = asks ? 6 * 3600.0 : 0;
+        emulation_begin(emulation, 1);
+        emulation_run(emulation, 10);
+        if (asks)
+            assert_in_range(emulation->projects[A].rpcs, 38, 44);
+        else
+            assert_in_range(emulation->projects[A].rpcs, 1, 5);
+        emulation_free(emulation);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -304,6 +326,7 @@ int main(void)
         cmocka_unit_test(jobs_that_fail_say_nothing_of_schedulers),
         cmocka_unit_test(pages_and_schedulers_may_change_at_any_time),
         cmocka_unit_test(others_are_worked_for_meanwhile),
+        cmocka_unit_test(a_host_comes_as_often_as_it_is_asked_to),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

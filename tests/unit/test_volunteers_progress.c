@@ -44,10 +44,10 @@ static void queue_job(struct volunteer *volunteer, size_t resource, double secon
     volunteer_choose(volunteer);
 }
 
-/* To its next event, at most until `end`; it asks nobody for anything. */
+/* To its next event, at most until `end`; it asks nobody for anything, and reports nothing. */
 static void step(struct volunteer *volunteer, double end)
 {
-    volunteer->next_poll = INFINITY;
+    volunteer->next_poll = volunteer->projects[0].next_report = INFINITY;
     volunteer_live(volunteer, fmin(volunteer_next_event(volunteer), end));
 }
 
@@ -113,6 +113,25 @@ static void a_host_that_sleeps_goes_on_where_it_was(void **state)
     assert_real(volunteer->jobs[0].begun_at, volunteer->now - 1000, 1e-2);
     assert_real(volunteer->tally.flops_lost, 0, 0);
     emulation_free(emulation);
+}
+
+static void what_was_not_begun_by_its_deadline_is_dropped(void **state)
+{
+    (void)state;
+    for (int drops = 0; drops < 2; drops++) {
+        struct emulation *emulation = one_host();
+        struct volunteer *volunteer = &emulation->volunteer;
+
+        emulation->population.drops_unstarted = drops == 1;
+        queue_job(volunteer, CLIENT_CPU, 4000, 1000); /* begun, and late: it goes on */
+        queue_job(volunteer, CLIENT_CPU, 4000, 3000);
+        run_for(volunteer, 5000);
+        assert_int_equal(volunteer->tally.jobs, 1);
+        assert_int_equal(volunteer->tally.aborted, drops);
+        assert_int_equal(volunteer->jobs[1].unstarted_late, drops);
+        assert_int_equal(volunteer->jobs[1].running, !drops);
+        emulation_free(emulation);
+    }
 }
 
 static void who_makes_way_stays_in_memory_by_preference(void **state)
@@ -238,6 +257,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_host_switched_off_goes_on_from_its_last_checkpoint),
         cmocka_unit_test(a_host_that_sleeps_goes_on_where_it_was),
+        cmocka_unit_test(what_was_not_begun_by_its_deadline_is_dropped),
         cmocka_unit_test(who_makes_way_stays_in_memory_by_preference),
         cmocka_unit_test(starting_again_takes_a_while_that_is_lost),
         cmocka_unit_test(agrees_with_the_slow_way),

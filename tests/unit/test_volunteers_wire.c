@@ -31,6 +31,8 @@ static void the_server_reads_what_a_host_says(void **state)
         {.name = "a&b", .deadline = 1000, .left = 50, .is_own = true, .cpus = 1},
         {.name = "good", .is_own = true, .done = true, .elapsed = 70},
         {.name = "bad", .is_own = true, .done = true, .failed = true, .elapsed = 7},
+        {.name = "stopped", .is_own = true, .done = true, .aborted = true},
+        {.name = "late", .is_own = true, .done = true, .aborted = true, .unstarted_late = true},
         {.name = "not its own, done", .done = true, .elapsed = 7},
         {.name = "not its own",
          .deadline = 2000,
@@ -63,7 +65,7 @@ static void the_server_reads_what_a_host_says(void **state)
                                                .files = files,
                                                .file_count = 1},
                                       .jobs = jobs,
-                                      .job_count = 5};
+                                      .job_count = sizeof(jobs) / sizeof(jobs[0])};
     struct buffer request = buffer_on_heap(1 << 20);
     struct parsed *parsed;
     const struct message *message;
@@ -83,9 +85,11 @@ static void the_server_reads_what_a_host_says(void **state)
                               TEXT("<max_ncpus_pct>75.000000</max_ncpus_pct>")));
     assert_real(message->cpu_req_seconds, 1234, 0);
     assert_real(message->cpu_req_instances, 3, 0);
-    assert_int_equal(message->result_count, 2);
+    assert_int_equal(message->result_count, 4);
     assert_text(message->results[1].name, "bad");
     assert_i64(message->results[1].exit_status, 1);
+    assert_i64(message->results[2].exit_status, 202);
+    assert_i64(message->results[3].exit_status, 200);
     assert_int_equal(message->other_result_count, 1);
     assert_int_equal(message->ip_result_count, 2);
     assert_text(message->ip_results[0].name, "a&b");
@@ -211,6 +215,7 @@ static void versions_are_kept_in_their_order_with_their_last_figures(void **stat
 static const char reply[] =
     "<scheduler_reply>\n<scheduler_version>100</scheduler_version>\n"
     "<request_delay>31.5</request_delay>\n<hostid>42</hostid>\n"
+    "<next_rpc_delay>900</next_rpc_delay>\n"
     "<no_work_deadlines/>\n<rsc_status>cpu sent</rsc_status>\n"
     "<rsc_status>NVIDIA unsupported</rsc_status>\n<send_full_workload/>\n"
     "<result_abort>\n<name>one</name>\n</result_abort>\n"
@@ -244,6 +249,7 @@ static void a_host_reads_what_the_server_says(void **state)
     assert_status(STATUS_OK, incoming_read(text_from(reply), arena, &incoming, NULL));
     assert_i64(incoming.hostid, 42);
     assert_real(incoming.request_delay, 31.5, 0);
+    assert_real(incoming.next_rpc_delay, 900, 0);
     assert_true(incoming.no_work_deadlines);
     assert_false(incoming.is_down);
     assert_true(incoming.send_full_workload);

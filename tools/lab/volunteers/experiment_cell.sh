@@ -107,6 +107,18 @@ write_crowd() {
     rows_of scenario
 }
 
+# ask_database FIGURES: what only the first project's database knows beside that file's figures,
+# lines "name value".
+ask_database() {
+    local name query value
+    cell[flops_total]=$(awk '$1 == "flops_total" {print $2}' "$1")
+    while read -r name query; do
+        value=$(sql "qm_experiment_$$_1" -e "$query") || return 1
+        echo "$name $value"
+    done < <(rows_of sql)
+    unset 'cell[flops_total]'
+}
+
 # run_cell FOLDER: leaves FOLDER/figures, lines "name value", and what the options want there.
 run_cell() {
     local number arguments=() urls=() options order
@@ -132,5 +144,6 @@ run_cell() {
     end_processes
     grep -oE '"[a-z_0-9]+": -?[0-9][0-9.e+-]*' "$work/cell/figures.json" | tr -d '":' |
         grep -vE '^(hosts|days) ' >"$1/figures.new"
+    ask_database "$1/figures.new" >>"$1/figures.new" || give_up 1 "a row sql cannot be asked"
     mv "$1/figures.new" "$1/figures"
 }

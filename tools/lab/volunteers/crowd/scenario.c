@@ -37,6 +37,7 @@ static const struct scenario_row {
     {"cpus_percent", OF(population.cpus_percent), 1, 100},
     {"leave_in_memory", OF(leave_in_memory), 0, 1},
     {"sleeps", OF(sleeps), 0, 1},
+    {"drops_unstarted", OF(drops_unstarted), 0, 1},
     {"flops_mean", OF(population.flops_mean), 1, 1e18},
     {"flops_min", OF(population.flops_min), 1, 1e18},
     {"flops_max", OF(population.flops_max), 1, 1e18},
@@ -80,8 +81,9 @@ static const struct scenario_row {
 
 /* Rows that must be whole numbers: counts, and yes or no. */
 static const char *const wholes[] = {
-    "hosts",           "seed",   "cpus_min",      "cpus_max",     "always_on",
-    "leave_in_memory", "sleeps", "gpu_count_max", "projects_min", "projects_max"};
+    "hosts",           "seed",   "cpus_min",        "cpus_max",      "always_on",
+    "leave_in_memory", "sleeps", "drops_unstarted", "gpu_count_max", "projects_min",
+    "projects_max"};
 
 /* Ends of one range. (cpus_min may be above cpus_max: then all hosts have cpus_min.) */
 static const struct {
@@ -268,6 +270,7 @@ enum status scenario_read(struct text file, struct scenario *ret_scenario, struc
     scenario.population.always_on = scenario.always_on > 0;
     scenario.population.leave_in_memory = scenario.leave_in_memory > 0;
     scenario.population.sleeps = scenario.sleeps > 0;
+    scenario.population.drops_unstarted = scenario.drops_unstarted > 0;
     *ret_scenario = scenario;
     return STATUS_OK;
 }

@@ -16,7 +16,7 @@ struct scenario {
     double window;                          /* s that requests under way at once may lie apart */
     double arrival_days;                    /* over which the hosts attach, one after the other */
     double cpus_min, cpus_max;              /* of the population, here and below; 0 or 1: */
-    double always_on, leave_in_memory, sleeps;
+    double always_on, leave_in_memory, sleeps, drops_unstarted;
     struct population population;
 };
 

@@ -70,6 +70,11 @@ static double cpu_seconds(const struct merit *figures)
     return figures->sum.resources[CLIENT_CPU].present;
 }
 
+static double flops_total(const struct merit *figures)
+{
+    return figures->sum.flops_total;
+}
+
 static double cpu_starved_seconds(const struct merit *figures)
 {
     return figures->sum.resources[CLIENT_CPU].starved;
@@ -162,6 +167,7 @@ static const struct merit_figure table[] = {
     ROW(rpcs_per_day, 4, "RPCs per host and day"),
     ROW(cpu_starved_seconds, 0, "starved time of CPUs (s)"),
     ROW(gpu_starved_seconds, 0, "starved time of GPUs (s)"),
+    ROW(flops_total, 0, "operations that could be done"),
 #define COUNT_ROW(name) {#name, name, 0, NULL},
     TALLY_COUNTS(COUNT_ROW)
 #undef COUNT_ROW

@@ -170,8 +170,23 @@ static void stop_all(struct volunteer *volunteer)
         volunteer->jobs[i].running = false;
 }
 
+/* As clients do since 2009. What was begun goes on, however late it is. */
+static void drop_unstarted(struct volunteer *volunteer)
+{
+    for (size_t i = 0; i < volunteer->job_count; i++) {
+        struct volunteer_job *job = &volunteer->jobs[i];
+
+        if (job->done || job->begun || job->deadline >= volunteer->now)
+            continue;
+        job->aborted = job->unstarted_late = true;
+        job_end(volunteer, job);
+    }
+}
+
 void volunteer_choose(struct volunteer *volunteer)
 {
+    if (volunteer->population->drops_unstarted)
+        drop_unstarted(volunteer);
     volunteer->must_choose = volunteer->stale;
     volunteer->stale = false;
     volunteer->next_choice = INFINITY;

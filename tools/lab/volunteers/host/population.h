@@ -61,6 +61,7 @@ struct population {
     double restart;                      /* s that a job needs to start again from one */
     bool leave_in_memory;                /* jobs that make way for others */
     bool sleeps;                         /* a host that is away: its jobs stay in memory */
+    bool drops_unstarted; /* jobs that were not begun by their deadline are aborted */
     struct habits habits;
 };
 

@@ -26,6 +26,7 @@ struct outgoing_job { /* one that the host has not reported yet */
     bool is_own;           /* of the project that is asked; others' are in the workload only */
     bool done;             /* it is reported now */
     bool failed, aborted;  /* how it ended */
+    bool unstarted_late;   /* aborted for that */
     double elapsed;        /* s of run time that it took */
     double cpus;
     size_t coproc; /* the kind that it uses besides, or CLIENT_CPU: none */
@@ -112,6 +113,7 @@ struct incoming {
     bool no_work_deadlines;  /* work there is, but it would be late */
     int64_t hostid;          /* 0: no new one */
     double request_delay;    /* s */
+    double next_rpc_delay;   /* s, after which the server wants to be asked again; 0: any time */
     bool send_full_workload; /* lists of jobs in progress are wanted, from now on */
     enum fetch_answer answers[CLIENT_RESOURCES];
     struct incoming_job *jobs;

@@ -87,6 +87,7 @@ static void describe_jobs(const struct volunteer *volunteer, struct volunteer_qu
                                                   .done = job->done,
                                                   .failed = job->failed,
                                                   .aborted = job->aborted,
+                                                  .unstarted_late = job->unstarted_late,
                                                   .elapsed = job->elapsed,
                                                   .cpus = job->cpus,
                                                   .coproc = job->coproc,
@@ -362,6 +363,9 @@ void volunteer_hear(struct volunteer *volunteer, const struct volunteer_question
     host_disk_poll(volunteer);
     take_jobs(volunteer, question, incoming);
     set_delay(volunteer, p, incoming->request_delay);
+    if (incoming->next_rpc_delay > 0)
+        project->next_report =
+            fmin(project->next_report, volunteer->now + incoming->next_rpc_delay);
     volunteer->next_poll = volunteer->now;
     if (volunteer->stale)
         volunteer_choose(volunteer);

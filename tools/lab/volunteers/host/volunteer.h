@@ -56,7 +56,8 @@ struct volunteer_job {
     double flops;    /* spent on it, but for what was lost with its process */
     struct volunteer_saved saved;
     bool will_fail;           /* drawn when it came: job_queue.c */
-    bool aborted;             /* by the server's order, or for lack of disk space */
+    bool aborted;             /* by the server's order, for lack of disk space, or: */
+    bool unstarted_late;      /* it was not begun by its deadline */
     bool done, failed;        /* it is over, and how: job_end.c; then it waits for its report */
     bool acked;               /* its report was acknowledged, while that reply is read */
     bool running, ran;        /* chosen by the run policy; and the choice before: life.c */
@@ -85,7 +86,7 @@ struct volunteer_project {
     double file_scale;  /* size of its jobs' own files, times that of others */
     int64_t hostid, rpc_seqno;
     unsigned empties, refusals, failed_jobs; /* in a row; failed contacts: session.failures */
-    double next_report;                      /* INFINITY: nothing to report */
+    double next_report;                      /* or contact without a reason; INFINITY: none */
     bool full_workload;                      /* the server wants the whole queue in requests */
     bool no_work_deadlines;                  /* in the last reply, which asked for a delay until */
     double reply_delay_end;

@@ -153,6 +153,8 @@ static void take_element(struct reading *reading, struct text value)
         incoming->hostid = integer_of(value);
     } else if (text_is(element->name, "request_delay")) {
         incoming->request_delay = real_of(value);
+    } else if (text_is(element->name, "next_rpc_delay")) {
+        incoming->next_rpc_delay = real_of(value);
     } else if (text_is(element->name, "project_is_down")) {
         incoming->is_down = true;
     } else if (text_is(element->name, "no_work_deadlines")) {

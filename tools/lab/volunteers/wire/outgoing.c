@@ -211,6 +211,15 @@ static void write_listed(const struct outgoing *outgoing, const struct outgoing_
     buffer_add_string(request, "</other_result>\n");
 }
 
+static int exit_status_of(const struct outgoing_job *job)
+{
+    enum { FAILED = 1, UNSTARTED_LATE = 200, ABORTED_BY_PROJECT = 202 };
+
+    if (job->aborted)
+        return job->unstarted_late ? UNSTARTED_LATE : ABORTED_BY_PROJECT;
+    return job->failed ? FAILED : 0;
+}
+
 static void write_report(const struct outgoing *outgoing, const struct outgoing_job *job,
                          struct buffer *request)
 {
@@ -230,7 +239,7 @@ static void write_report(const struct outgoing *outgoing, const struct outgoing_
                  "<stderr_out>\n<core_client_version>8.0.2</core_client_version>\n"
                  "<![CDATA[\n<stderr_txt>\nemulated\n</stderr_txt>\n]]>\n</stderr_out>\n"
                  "</result>\n",
-                 job->elapsed, job->elapsed, job->failed || job->aborted ? 1 : 0,
+                 job->elapsed, job->elapsed, exit_status_of(job),
                  job->aborted  ? 6
                  : job->failed ? 3
                                : 5);
