@@ -26,7 +26,7 @@
 #include "server/base/banned.h"
 
 enum {
-    PAGE = 1024,     /* jobs asked about, and reserved, at a time */
+    PAGE = 1024,     /* jobs asked about, and taken, at a time */
     PAGE_GROWTH = 4, /* up to there, for the next page */
 };
 
@@ -120,7 +120,7 @@ struct sieve {
     size_t more_count;
     struct pool_job *kept;
     size_t kept_count, kept_max;
-    size_t reserved_before; /* of request->reserved */
+    size_t taken_before; /* of request->taken */
     struct pool_job *example;
 };
 
@@ -199,13 +199,13 @@ static enum status ask_about_page(const struct sieve *sieve, struct pool_answer 
 
 /* Keeps of the page as much as each class was to give, and gives back the rest. Left in sieve->more
  * are the classes of which everything was had: one job that was not is enough to try a class. The
- * page is at the end of what is reserved; there, what is kept is written from the beginning of its
+ * page is at the end of what is taken; there, what is kept is written from the beginning of its
  * place on, and what goes back from the end. */
 static void keep(struct sieve *sieve, const struct pool_answer *page,
                  const struct had_answer *answer)
 {
     struct request *request = sieve->request;
-    int64_t *ids = request->reserved.ids + sieve->reserved_before + sieve->kept_count;
+    int64_t *ids = request->taken.ids + sieve->taken_before + sieve->kept_count;
     size_t at = 0, left = 0, kept_here = 0, back = page->count;
 
     for (size_t i = 0; i < sieve->more_count; i++) {
@@ -232,7 +232,7 @@ static void keep(struct sieve *sieve, const struct pool_answer *page,
     }
     sieve->more_count = left;
     pool_return(request->pool, ids + back, page->count - back);
-    request->reserved.count = sieve->reserved_before + sieve->kept_count;
+    request->taken.count = sieve->taken_before + sieve->kept_count;
 }
 
 /* Of the page after one of `page` jobs of which nothing was kept. */
@@ -259,7 +259,7 @@ static enum status next_page(struct sieve *sieve, size_t most, struct pool_answe
     sieve->question.jobs_max = most;
     done = pool_take_more(request->pool, request->arena, &sieve->question, more, sieve->more_count,
                           ret_page);
-    return source_note_reserved(request, ret_page) && done ? STATUS_OK : STATUS_NO_MEMORY;
+    return source_note_taken(request, ret_page) && done ? STATUS_OK : STATUS_NO_MEMORY;
 }
 
 enum status had_sift(struct source *source, const struct pool_question *question, size_t kept_max,
@@ -271,7 +271,7 @@ enum status had_sift(struct source *source, const struct pool_question *question
                           .is_rechecking = source->is_rechecking,
                           .question = *question,
                           .kept_max = kept_max,
-                          .reserved_before = request->reserved.count - answer->count,
+                          .taken_before = request->taken.count - answer->count,
                           .example = example};
     struct pool_answer page = *answer;
     struct arena_mark mark = arena_mark(request->arena);

@@ -12,7 +12,7 @@
  * all candidates are hints. Assigned jobs (assigned.c) go before candidates and through the same
  * claim. What each job stream was given is kept for the requests to come (stream_ledger.h). If
  * nothing was sent, the answer says why (answer_work.c). After the transaction source_finish gives
- * back what was reserved and not sent.
+ * back what was taken and not sent.
  *
  * What the files of the room share stands here; other rooms use view.h, source.h, claim.h and
  * stream_ledger.h. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where candidates come from: batches of unsent jobs in order of falling priority, out of the job
  * pool of the process, or by a query of the database for this host where there is none. They are
- * hints only: the database decides at claim time. Candidates out of the pool are reserved: no other
+ * hints only: the database decides at claim time. Candidates are taken out of the pool: no other
  * request of this process is offered them until source_finish. */
 #ifndef SERVER_HANDOUT_SOURCE_H
 #define SERVER_HANDOUT_SOURCE_H
@@ -41,7 +41,7 @@ void source_lost(struct request *request, int64_t resultid);
 /* A candidate whose row is not as the pool holds it: the pool reads it again. */
 void source_changed(struct request *request, int64_t resultid);
 
-/* After each attempt at the transaction: of what was reserved, jobs that were sent leave the pool,
+/* After each attempt at the transaction: of what was taken, jobs that were sent leave the pool,
  * the others go back. To be called before the arena is rewound. */
 void source_finish(struct request *request, bool is_committed);
 

@@ -59,11 +59,11 @@ MUST_CHECK enum status source_pool_next(struct source *source, bool got_some, bo
 MUST_CHECK enum status source_pool_explain(struct source *source, struct job **ret_jobs,
                                            size_t *ret_count);
 
-/* --- source_reserved.c ------------------------------------------------------------------------ */
+/* --- source_taken.c ------------------------------------------------------------------------ */
 
 /* What comes out of the pool is written down at once: whatever happens to the request, it is given
  * back. False: no memory; then it was. */
-bool source_note_reserved(struct request *request, const struct pool_answer *answer);
+bool source_note_taken(struct request *request, const struct pool_answer *answer);
 /* Makes place for as many. False: no memory. */
 bool source_make_place(struct request *request, size_t count);
 
@@ -92,7 +92,7 @@ bool had_ask(struct request *request, struct pool_question *question);
 /* Leaves of an answer to such a question only what nobody already had, as much as each class was to
  * give and `kept_max` in all: the rest goes back, is remembered, and more of the same classes is
  * asked about, until source->asks_left jobs were. While rechecking also only what is still unsent:
- * the rest leaves the pool. The answer is reserved already, and so is what takes its place. What
+ * the rest leaves the pool. The answer is taken already, and so is what takes its place. What
  * was left out because it was had gives source->had_example. */
 MUST_CHECK enum status had_sift(struct source *source, const struct pool_question *question,
                                 size_t kept_max, struct pool_answer *answer);

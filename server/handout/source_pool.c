@@ -31,12 +31,12 @@ enum {
     BATCHES_MAX = 16, /* of one search */
     TAKES_MAX = 256,  /* likewise: questions to the pool, most of them behind what was had */
     JOBS_TO_EXPLAIN = 50,
-    PROBE_MAX = 500,      /* classes of which one job is tried at a time */
-    RESERVE = 2,          /* times what is wanted, where it takes several classes */
-    PROBE_RESERVE = 4096, /* likewise: more than a page has classes, so that no lane is full */
+    PROBE_MAX = 500,    /* classes of which one job is tried at a time */
+    TIMES_WANTED = 2,   /* times what is wanted, where it takes several classes */
+    PROBE_TIMES = 4096, /* likewise: more than a page has classes, so that no lane is full */
     LOCALITY_JOBS = 64,
-    OPTION_COST = 20,    /* units of the budget */
-    STREAM_RESERVE = 16, /* of them all, with job streams */
+    OPTION_COST = 20,  /* units of the budget */
+    STREAM_TIMES = 16, /* of them all, with job streams */
     LANES_OF_STREAMS = STREAMS_MAX * RESOURCES_MAX
 };
 /* --- what the host can take ------------------------------------------------------------------ */
@@ -221,8 +221,8 @@ static bool ask_beside_held(struct source *source, struct pool_question *questio
         used[i] = answer->jobs[i].resultid;
     question->used = used;
     question->used_count = sorted_ids(used, answer->job_count);
-    question->held = request->reserved.ids;
-    question->held_count = request->reserved.count;
+    question->taken = request->taken.ids;
+    question->taken_count = request->taken.count;
     return true;
 }
 
@@ -233,8 +233,8 @@ static bool ask(struct source *source, struct pool_question *ret_question, size_
     size_t reply = (size_t)fmax((double)source->view->limits.reply, 1);
     size_t most = (size_t)source->view->config->candidate_rows;
     const struct streams *streams = source->view->streams;
-    size_t reserve = streams != NULL ? STREAM_RESERVE : RESERVE;
-    size_t jobs = source->is_probing ? PROBE_MAX : reserve * reply + 16;
+    size_t times = streams != NULL ? STREAM_TIMES : TIMES_WANTED;
+    size_t jobs = source->is_probing ? PROBE_MAX : times * reply + 16;
 
     if (source->request->message.file_count > 0)
         jobs += LOCALITY_JOBS;
@@ -242,11 +242,12 @@ static bool ask(struct source *source, struct pool_question *ret_question, size_
     *ret_kept = jobs;
     if (source->is_probing && source->is_rechecking && jobs < source->recheck_page)
         jobs = source->recheck_page;
-    *ret_question = (struct pool_question){.judge = judge,
-                                           .context = source,
-                                           .jobs_max = jobs,
-                                           .classes_max = jobs,
-                                           .reserve = source->is_probing ? PROBE_RESERVE : RESERVE};
+    *ret_question =
+        (struct pool_question){.judge = judge,
+                               .context = source,
+                               .jobs_max = jobs,
+                               .classes_max = jobs,
+                               .times_wanted = source->is_probing ? PROBE_TIMES : TIMES_WANTED};
     if (streams != NULL)
         ret_question->lane_max = jobs / (streams->count * source->view->asked.resource_count) + 1;
     return ask_beside_held(source, ret_question) && had_ask(source->request, ret_question);
@@ -269,7 +270,7 @@ static enum status take(struct source *source, struct pool_answer *ret_answer, b
     if (!ask(source, &question, &kept_max))
         return STATUS_NO_MEMORY;
     done = pool_take(request->pool, request->arena, &question, source->place, ret_answer);
-    if (!source_note_reserved(request, ret_answer) || !done)
+    if (!source_note_taken(request, ret_answer) || !done)
         return STATUS_NO_MEMORY;
     *ret_ends = ret_answer->count == 0 &&
                 (!ret_answer->gave_up || is_same_place(&source->place, &ret_answer->place));
@@ -286,11 +287,11 @@ static enum status take_and_rewind(struct source *source, struct pool_answer *re
 {
     const struct request *request = source->request;
     struct arena_mark mark = arena_mark(request->arena);
-    const int64_t *reserved_before = request->reserved.ids;
+    const int64_t *taken_before = request->taken.ids;
     int64_t example_before = source->had_example.resultid;
     enum status status = take(source, ret_answer, ret_ends);
 
-    if (status == STATUS_OK && ret_answer->count == 0 && request->reserved.ids == reserved_before &&
+    if (status == STATUS_OK && ret_answer->count == 0 && request->taken.ids == taken_before &&
         source->had_example.resultid == example_before)
         arena_rewind(request->arena, mark);
     return status;

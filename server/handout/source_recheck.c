@@ -190,8 +190,8 @@ static size_t classes_chosen(const struct source *source, const struct job *jobs
     return found;
 }
 
-/* One page of neighbours, which are held for as long as that takes. *ret_again: all of a whole page
- * were gone. */
+/* One page of neighbours, which are taken for as long as that takes. *ret_again: all of a whole
+ * page were gone. */
 static enum status recheck_neighbours(struct source *source, struct pool_more *classes,
                                       size_t class_count, size_t page_max, bool *ret_again)
 {
@@ -199,12 +199,12 @@ static enum status recheck_neighbours(struct source *source, struct pool_more *c
     struct arena_mark mark = arena_mark(request->arena);
     const struct pool_question question = {.jobs_max = page_max};
     bool *is_gone = ARENA_ARRAY(request->arena, page_max, bool);
-    int64_t *held = ARENA_ARRAY(request->arena, page_max, int64_t);
+    int64_t *taken = ARENA_ARRAY(request->arena, page_max, int64_t);
     struct pool_answer page;
-    size_t held_count = 0;
+    size_t taken_count = 0;
     enum status status = STATUS_NO_MEMORY;
 
-    if (is_gone == NULL || held == NULL)
+    if (is_gone == NULL || taken == NULL)
         return STATUS_NO_MEMORY;
     for (size_t i = 0; i < class_count; i++)
         classes[i].jobs = page_max / class_count + 1;
@@ -213,9 +213,9 @@ static enum status recheck_neighbours(struct source *source, struct pool_more *c
     spend_asks(source, page.count);
     for (size_t i = 0; i < page.count; i++)
         if (status != STATUS_OK || !is_gone[i])
-            held[held_count++] = page.jobs[i].resultid;
-    pool_return(request->pool, held, held_count);
-    *ret_again = page.count == page_max && held_count == 0;
+            taken[taken_count++] = page.jobs[i].resultid;
+    pool_return(request->pool, taken, taken_count);
+    *ret_again = page.count == page_max && taken_count == 0;
     if (status == STATUS_OK)
         arena_rewind(request->arena, mark);
     return status;

@@ -100,7 +100,7 @@ static bool is_full(const struct pool_search *search, size_t lane)
 {
     size_t most = search->question->lane_max;
 
-    return search->lanes[lane].filled >= search->question->reserve - ROUNDING ||
+    return search->lanes[lane].filled >= search->question->times_wanted - ROUNDING ||
            (most > 0 && search->lanes[lane].jobs >= most);
 }
 
@@ -245,8 +245,8 @@ static bool take(struct pool_search *search, struct pool_place after, struct poo
                                             best->rank.resultid};
         wanted = jobs_wanted(class_at(search->pool, best->best), &best->terms);
         share = wanted + CHOICE;
-        more =
-            fmin(wanted, ceil((question->reserve - search->lanes[lane].filled - ROUNDING) * share));
+        more = fmin(wanted,
+                    ceil((question->times_wanted - search->lanes[lane].filled - ROUNDING) * share));
         jobs = pick(search, class_at(search->pool, best->best),
                     more < (double)left ? (size_t)more : left);
         search->lanes[lane].filled += (double)jobs / share;
@@ -262,24 +262,24 @@ static bool take(struct pool_search *search, struct pool_place after, struct poo
 }
 
 /* Marks the classes of which the asker has taken jobs already, or takes the marks away. */
-static void mark_held(const struct pool_search *search, bool marks)
+static void mark_taken(const struct pool_search *search, bool marks)
 {
     const struct pool_question *question = search->question;
 
-    for (size_t i = 0; i < question->held_count; i++) {
-        slot number = pool_find(search->pool, question->held[i]);
+    for (size_t i = 0; i < question->taken_count; i++) {
+        slot number = pool_find(search->pool, question->taken[i]);
         struct class_node *node;
 
         if (number == 0)
             continue;
         node = class_at(search->pool, job_at(search->pool, number)->class_number);
         if (!marks)
-            node->held = 0;
+            node->asker_taken = 0;
         else
-            node->held++;
+            node->asker_taken++;
         node->is_seen =
             marks && (node->is_seen || sorted_find_id(question->used, question->used_count,
-                                                      question->held[i]) == question->used_count);
+                                                      question->taken[i]) == question->used_count);
     }
 }
 
@@ -297,14 +297,15 @@ static void look_at_others(const struct pool_search *search, struct pool_answer 
     if (pool->out_count == CLASSES_OUT_MAX)
         class_tidy_out(pool);
     answer->is_short = answer->others_have = pool->out_count == CLASSES_OUT_MAX;
-    mark_held(search, true);
+    mark_taken(search, true);
     for (size_t i = 0; i < pool->out_count; i++) {
         const struct class_node *node = class_at(pool, pool->out[i]);
         struct pool_terms terms;
 
         if (answer->is_short && (answer->others_have || !is_served))
             break;
-        if (node->taken <= node->held || node->is_seen || (node->is_in_tree && !search->has_rule) ||
+        if (node->taken <= node->asker_taken || node->is_seen ||
+            (node->is_in_tree && !search->has_rule) ||
             !search->question->judge(search->question->context, &group_at(pool, node->group)->key,
                                      &terms) ||
             !tree_fits(node, terms.limits))
@@ -312,7 +313,7 @@ static void look_at_others(const struct pool_search *search, struct pool_answer 
         answer->is_short = true;
         answer->others_have = answer->others_have || !node->is_in_tree;
     }
-    mark_held(search, false);
+    mark_taken(search, false);
 }
 
 /* Whether jobs are missing that this host could do and sees no others like. Where a class has some

@@ -102,7 +102,7 @@ void filler_write_figures(struct filler *filler, struct pool *pool, struct buffe
     } gauges[] = {
         {"pool_jobs", "unsent jobs held in memory", (double)held.jobs},
         {"pool_own_jobs", "of these, jobs of this server's part", (double)held.own},
-        {"pool_taken_jobs", "of these, jobs that requests have reserved", (double)held.taken},
+        {"pool_taken_jobs", "of these, jobs that requests have taken", (double)held.taken},
         {"pool_classes", "kinds of jobs held", (double)held.classes},
         {"pool_groups", "groups of kinds", (double)held.groups},
         {"pool_bytes", "memory set aside for the pool, which need not be in use",

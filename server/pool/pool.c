@@ -58,7 +58,7 @@ void pool_destroy(struct pool *pool)
 {
     if (pool == NULL)
         return;
-    for (slot i = 1; i < pool->classes.used; i++)
+    for (slot i = 1; i < pool->classes.end; i++)
         free(class_at(pool, i)->key.keywords); /* NULL in free slots */
     slots_clear(&pool->jobs);
     slots_clear(&pool->classes);
@@ -176,7 +176,7 @@ static bool push_out(struct pool *pool, slot class_number)
     if (held >= (share > 0 ? share : 1))
         return false;
     for (int i = 0; i < SAMPLE; i++) {
-        slot at = (slot)(1 + random_mix(3, ++pool->chance) % (pool->jobs.used - 1));
+        slot at = (slot)(1 + random_mix(3, ++pool->chance) % (pool->jobs.end - 1));
         const struct class_node *other, *best = victim == 0 ? NULL : class_at(pool, victim);
 
         if (job_at(pool, at)->class_number == 0 || job_at(pool, at)->is_taken)
@@ -366,12 +366,12 @@ bool pool_sweep_end(struct pool *pool)
     bool more;
 
     pool_lock(pool);
-    for (int i = 0; i < POOL_PIECE && pool->sweep_at < pool->jobs.used; i++, pool->sweep_at++) {
+    for (int i = 0; i < POOL_PIECE && pool->sweep_at < pool->jobs.end; i++, pool->sweep_at++) {
         const struct job_node *job = job_at(pool, pool->sweep_at);
         if (job->class_number != 0 && !job->is_taken && job->sweep != pool->sweep)
             pool_forget(pool, pool->sweep_at);
     }
-    more = pool->sweep_at < pool->jobs.used;
+    more = pool->sweep_at < pool->jobs.end;
     if (!more) {
         pool->was_filled = true;
         pool->lacks_some = pool->lacks_now;

@@ -3,14 +3,14 @@
  * candidates without asking the database.
  *
  * One thread brings the jobs (fill.h): pool_put and pool_drop as it reads them, sweeps that drop
- * what is unsent no more. A request asks (ask.c): pool_take picks jobs for a host and reserves
- * them, pool_explain says what came nearest where nothing fits. After each attempt at its
- * transaction it gives back what it did not send (pool_return), and drops what it sent, or what
- * the database would not give (pool_drop, pool_reread). What the pool holds are hints: the claim
- * in the database decides.
+ * what is unsent no more. A request asks (ask.c): pool_take picks jobs for a host and takes them,
+ * pool_explain says what came nearest where nothing fits. After each attempt at its transaction it
+ * gives back what it did not send (pool_return), and drops what it sent, or what the database would
+ * not give (pool_drop, pool_reread). What the pool holds are hints: the claim in the database
+ * decides.
  *
- * A job here is free, or taken: reserved by one request, and found by no other. It is dropped when
- * it was sent, when a sweep did not see it, or when a job of a smaller class needs its place.
+ * A job here is free, or taken by one request and found by no other. It is dropped when it was
+ * sent, when a sweep did not see it, or when a job of a smaller class needs its place.
  *
  * Jobs that no host can tell apart form a class, and classes that differ in amounts only (bytes,
  * FLOP, seconds) form a group. The first class that a host has the memory, disk and speed for is
@@ -52,7 +52,7 @@ struct pool_job {
  * has less than its fair share pushes one of a larger class out; any other is left out, and the
  * pool is not complete any more. STATUS_NO_MEMORY: some were left out for lack of memory. */
 MUST_CHECK enum status pool_put(struct pool *pool, const struct pool_job *jobs, size_t count);
-/* They were sent, or are over: removed, even if they are reserved. */
+/* They were sent, or are over: removed, even if they are taken. */
 void pool_drop(struct pool *pool, const int64_t *resultids, size_t count);
 
 /* A sweep reads all that is unsent in the database. Meanwhile jobs that the database shows are
@@ -61,7 +61,7 @@ void pool_sweep_begin(struct pool *pool);
 /* Confirms those of the jobs, all of one priority, that are held as such, and leaves the others in
  * `ids`, whose new count it returns. */
 size_t pool_confirm(struct pool *pool, int64_t priority, int64_t *ids, size_t count);
-/* The sweep passed over unsent jobs without reading them. */
+/* The sweep left unsent jobs out, without reading them. */
 void pool_lacks(struct pool *pool);
 /* Call until it returns false; each call does a piece of the work. */
 bool pool_sweep_end(struct pool *pool);
@@ -115,13 +115,14 @@ struct pool_question {
     pool_judge *judge;
     void *context;
     size_t jobs_max, classes_max;
-    double reserve;  /* a lane is full when it holds so many times what is wanted and a few more */
-    size_t lane_max; /* or so many jobs; 0: any number */
+    double
+        times_wanted; /* a lane is full when it holds so many times what is wanted and a few more */
+    size_t lane_max;  /* or so many jobs; 0: any number */
     /* By enum pool_subject, where such a rule is in force, else 0: jobs of workunits in
      * pool_note_had are passed over, and of neighbours of one workunit one is given. */
     int64_t subjects[POOL_SUBJECTS];
-    const int64_t *held; /* results that the asker has taken already */
-    size_t held_count;
+    const int64_t *taken; /* results that the asker has already */
+    size_t taken_count;
     const int64_t *used; /* of these, those that it can use; sorted */
     size_t used_count;
     const int64_t *passed_over; /* likewise these workunits; sorted */
@@ -146,7 +147,7 @@ MUST_CHECK bool pool_take(struct pool *pool, struct arena *arena,
                           const struct pool_question *question, struct pool_place after,
                           struct pool_answer *ret_answer);
 /* More of classes that an answer came from, as many as each is to give; not more than
- * question->jobs_max. Classes that have none are passed over. */
+ * question->jobs_max. Classes that have none are left out. */
 struct pool_more {
     uint32_t class_number;
     size_t jobs;
@@ -166,7 +167,7 @@ void pool_forget_had(struct pool *pool);
 
 /* Why nothing passes: of the groups that do, the job that came nearest to each limit (the one that
  * needs least and passes the other limits, else the one that needs least), and one of each of the
- * other groups. At most `jobs_max`; not reserved, and there is a place for one more. False: no
+ * other groups. At most `jobs_max`; not taken, and there is a place for one more. False: no
  * memory. */
 MUST_CHECK bool pool_explain(struct pool *pool, struct arena *arena,
                              const struct pool_question *question, struct pool_answer *ret_answer);

@@ -18,7 +18,7 @@ struct slots {
     size_t size; /* of an item; its first member is the slot of the next free one */
     char **blocks;
     size_t block_count;
-    slot used, free;
+    slot end, free; /* numbers from `end` on were never given */
     size_t live;
 };
 enum { BLOCK_ITEMS = 4096 };
@@ -72,11 +72,11 @@ struct class_node {
     slot left, right;               /* in the tree, while it has jobs to give */
     float least[CLASS_LIMIT_COUNT]; /* of its subtree; rounded down */
     bool is_in_tree, is_of_others;
-    bool has_more;  /* some were left out */
-    bool is_out;    /* named in the pool's list of classes with taken jobs */
-    bool is_seen;   /* while that list is read: the asker took a job that is of no use to it */
-    uint32_t held;  /* likewise: jobs that the asker has taken */
-    int64_t oldest; /* its oldest job, as the tree knows it */
+    bool has_more; /* some were left out */
+    bool is_out;   /* named in the pool's list of classes with taken jobs */
+    bool is_seen;  /* while that list is read: the asker took a job that is of no use to it */
+    uint32_t asker_taken; /* likewise: of the taken ones, those of the asker */
+    int64_t oldest;       /* its oldest job, as the tree knows it */
     uint32_t taken;
     uint64_t hash;
     struct job_list lists[PARTS]; /* by age, as far as that is cheap */

@@ -64,9 +64,9 @@ bool pool_divide_some(struct pool *pool)
 
     pool_lock(pool);
     if (pool->divide_at != 0) {
-        for (int i = 0; i < POOL_PIECE && pool->divide_at < pool->jobs.used; i++)
+        for (int i = 0; i < POOL_PIECE && pool->divide_at < pool->jobs.end; i++)
             divide(pool, pool->divide_at++);
-        if (pool->divide_at >= pool->jobs.used)
+        if (pool->divide_at >= pool->jobs.end)
             pool->divide_at = 0;
     }
     more = pool->divide_at != 0;

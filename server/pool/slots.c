@@ -10,10 +10,10 @@
 
 static bool grow(struct slots *slots)
 {
-    size_t wanted = slots->used / BLOCK_ITEMS + 1;
+    size_t wanted = slots->end / BLOCK_ITEMS + 1;
     char **blocks;
 
-    if (slots->used == UINT32_MAX)
+    if (slots->end == UINT32_MAX)
         return false;
     if (wanted <= slots->block_count)
         return true;
@@ -39,11 +39,11 @@ slot slots_take(struct slots *slots)
     if (number != 0) {
         memcpy(&slots->free, slot_item(slots, number), sizeof(slots->free));
     } else {
-        if (slots->used == 0)
-            slots->used = 1;
+        if (slots->end == 0)
+            slots->end = 1;
         if (!grow(slots))
             return 0;
-        number = slots->used++;
+        number = slots->end++;
     }
     memset(slot_item(slots, number), 0, slots->size);
     slots->live++;

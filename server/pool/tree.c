@@ -32,7 +32,7 @@ static int compare_nodes(const struct class_node *a, const struct class_node *b)
     return rank_compare(&first, &second);
 }
 
-/* Never above the amount, so that nothing is passed over for having been rounded. */
+/* Never above the amount, so that nothing is left out for having been rounded. */
 static float rounded_down(double amount)
 {
     float rounded;

@@ -182,11 +182,11 @@ struct request {
 
     struct attempt attempt;
 
-    /* Candidates out of the pool that no other request is offered; see source_finish. */
-    struct reserved {
+    /* Candidates taken out of the pool, which no other request is offered; see source_finish. */
+    struct taken_jobs {
         int64_t *ids;
         size_t count, capacity;
-    } reserved;
+    } taken;
 
     /* bookkeeping */
     uint64_t begun_ns;      /* monotonic */

@@ -71,7 +71,7 @@ static bool anything(void *context, const struct pool_group *group, struct pool_
 static struct pool_answer through_the_pool(const char *change)
 {
     struct pool_question question = {
-        .judge = anything, .jobs_max = 9, .classes_max = 9, .reserve = 9};
+        .judge = anything, .jobs_max = 9, .classes_max = 9, .times_wanted = 9};
     struct pool *pool = pool_create(100, false);
     struct filler *filler = filler_create(pool, test_database_config(database), 1);
     struct pool_figures figures;

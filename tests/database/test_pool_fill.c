@@ -110,7 +110,7 @@ static bool take_any(void *context, const struct pool_group *group, struct pool_
 static int64_t first_job(struct keeper *keeper)
 {
     struct pool_question question = {
-        .judge = take_any, .jobs_max = 1, .classes_max = 1, .reserve = 1};
+        .judge = take_any, .jobs_max = 1, .classes_max = 1, .times_wanted = 1};
     struct pool_answer answer;
 
     assert_true(pool_take(keeper->pool, keeper->arena, &question, (struct pool_place){0}, &answer));

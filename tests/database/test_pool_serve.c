@@ -351,15 +351,15 @@ static void who_got_some_looks_further_while_there_are_jobs(void **state)
 {
     uint64_t fallbacks = counter_value(COUNTER_pool_fallbacks);
     struct pool_question question = {
-        .judge = anything, .jobs_max = 20, .classes_max = 9, .reserve = 9};
-    struct pool_answer held;
+        .judge = anything, .jobs_max = 20, .classes_max = 9, .times_wanted = 9};
+    struct pool_answer taken;
 
     (void)state;
     add_jobs(1, 40, 0, "1e6");
     pool_server_pass(&server, 5);
     assert_true(pool_take(server.serving.pool, server.serving.arena, &question,
-                          (struct pool_place){0}, &held));
-    assert_int_equal(held.count, 20);
+                          (struct pool_place){0}, &taken));
+    assert_int_equal(taken.count, 20);
     assert_int_equal(ask(&server, 1, 4e9, 3000)->job_count, 30);
     assert_int_equal(counter_value(COUNTER_pool_fallbacks), fallbacks + 1);
     assert_int_equal(figures().taken, 20 - 10); /* of those that the other holds it got ten */
@@ -379,8 +379,8 @@ static void jobs_in_other_hands_are_no_reason_for_no(void **state)
 {
     uint64_t fallbacks = counter_value(COUNTER_pool_fallbacks);
     struct pool_question question = {
-        .judge = anything, .jobs_max = 9, .classes_max = 9, .reserve = 9};
-    struct pool_answer held;
+        .judge = anything, .jobs_max = 9, .classes_max = 9, .times_wanted = 9};
+    struct pool_answer taken;
 
     (void)state;
     pool_server_pass(&server, 5);
@@ -389,8 +389,8 @@ static void jobs_in_other_hands_are_no_reason_for_no(void **state)
     add_jobs(1, 3, 0, "1e6");
     pool_server_pass(&server, 5);
     assert_true(pool_take(server.serving.pool, server.serving.arena, &question,
-                          (struct pool_place){0}, &held));
-    assert_int_equal(held.count, 3);
+                          (struct pool_place){0}, &taken));
+    assert_int_equal(taken.count, 3);
     assert_int_equal(ask(&server, 1, 4e9, 100)->job_count, 1);
     assert_int_equal(counter_value(COUNTER_pool_fallbacks), fallbacks + 1);
 }
@@ -400,15 +400,15 @@ static void what_is_no_use_to_a_host_may_be_in_other_hands(void **state)
 {
     uint64_t fallbacks = counter_value(COUNTER_pool_fallbacks);
     struct pool_question question = {
-        .judge = anything, .jobs_max = 2, .classes_max = 9, .reserve = 9};
-    struct pool_answer held;
+        .judge = anything, .jobs_max = 2, .classes_max = 9, .times_wanted = 9};
+    struct pool_answer taken;
 
     (void)state;
     add_jobs(1, 3, 0, "8e9");
     pool_server_pass(&server, 5);
     assert_true(pool_take(server.serving.pool, server.serving.arena, &question,
-                          (struct pool_place){0}, &held));
-    assert_int_equal(held.count, 2);
+                          (struct pool_place){0}, &taken));
+    assert_int_equal(taken.count, 2);
     assert_int_equal(ask(&server, 1, 4e9, 100)->job_count, 0);
     assert_int_equal(counter_value(COUNTER_pool_fallbacks), fallbacks);
 }

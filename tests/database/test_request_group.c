@@ -507,7 +507,7 @@ static void a_host_may_come_twice(void **state)
     assert_i64(requests_of(1), 3);
 }
 
-/* Wherever one that joins fails, what it had reserved in the pool goes back, and what was sent
+/* Wherever one that joins fails, what it had taken from the pool goes back, and what was sent
  * leaves. */
 static void no_job_stays_reserved(void **state)
 {

@@ -1363,9 +1363,9 @@ static void place_is_made_beside_what_is_reserved(void **state)
 {
     (void)state;
     assert_true(source_make_place(&request, 200));
-    request.reserved.count = 200;
+    request.taken.count = 200;
     assert_true(source_make_place(&request, 100));
-    assert_true(request.reserved.capacity >= 300);
+    assert_true(request.taken.capacity >= 300);
 }
 
 static void what_is_sent_leaves_the_pool(void **state)

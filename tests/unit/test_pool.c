@@ -57,7 +57,7 @@ static struct pool_answer ask(struct pool *pool, struct pool_host *host, size_t 
                                      .context = host,
                                      .jobs_max = jobs,
                                      .classes_max = classes,
-                                     .reserve = HUGE_VAL};
+                                     .times_wanted = HUGE_VAL};
     struct pool_answer answer;
 
     assert_true(pool_take(pool, arena, &question, (struct pool_place){0}, &answer));
@@ -122,7 +122,7 @@ static void a_search_goes_on_where_it_ended(void **state)
                                      .context = &anybody,
                                      .jobs_max = 3,
                                      .classes_max = 3,
-                                     .reserve = HUGE_VAL};
+                                     .times_wanted = HUGE_VAL};
     struct pool_place place = {0};
     int64_t wanted = 1;
 
@@ -165,7 +165,7 @@ static void a_class_gives_no_more_than_is_wanted(void **state)
                                      .context = &host,
                                      .jobs_max = 100,
                                      .classes_max = 100,
-                                     .reserve = 2};
+                                     .times_wanted = 2};
     struct pool_answer answer;
     struct pool_job job = plain_job(1);
 
@@ -195,7 +195,7 @@ static void a_full_lane_is_gone_on_with(void **state)
                                      .context = &anybody,
                                      .jobs_max = 100,
                                      .classes_max = 100,
-                                     .reserve = HUGE_VAL,
+                                     .times_wanted = HUGE_VAL,
                                      .lane_max = 4};
     struct pool_place place = {0};
     struct pool_answer answer;
@@ -314,7 +314,7 @@ static void what_others_hold_may_be_missed(void **state)
                                      .context = &anybody,
                                      .jobs_max = 1,
                                      .classes_max = 1,
-                                     .reserve = HUGE_VAL};
+                                     .times_wanted = HUGE_VAL};
     struct pool_answer mine;
 
     (void)state;
@@ -328,14 +328,14 @@ static void what_others_hold_may_be_missed(void **state)
     assert_i64(mine.jobs[0].resultid, 1);
     assert_false(ask(pool, &slow, 1, 1).is_short); /* not for it: needs too much */
     assert_true(ask(pool, &anybody, 1, 1).is_short);
-    question.held = &mine.jobs[0].resultid;
-    question.held_count = 1;
+    question.taken = &mine.jobs[0].resultid;
+    question.taken_count = 1;
     assert_true(pool_take(pool, arena, &question, (struct pool_place){0}, &mine));
     assert_false(mine.is_short);                   /* the large one is its own */
     assert_false(ask(pool, &slow, 1, 1).is_short); /* the last like job 2 */
     assert_true(ask(pool, &slow, 1, 1).is_short);
-    question.held = NULL;
-    question.held_count = 0;
+    question.taken = NULL;
+    question.taken_count = 0;
     pool_return(pool, (const int64_t[]){1, 2, 3, 4, 5}, 5);
     assert_true(pool_take(pool, arena, &question, (struct pool_place){0}, &mine));
     assert_false(mine.is_short);
@@ -350,7 +350,7 @@ static void what_others_hold_may_be_the_only_one_of_its_workunit(void **state)
                                      .context = &anybody,
                                      .jobs_max = 1,
                                      .classes_max = 1,
-                                     .reserve = HUGE_VAL,
+                                     .times_wanted = HUGE_VAL,
                                      .subjects = {[POOL_USER] = 7}};
     struct pool_answer answer;
 
@@ -571,7 +571,7 @@ static struct pool_question user_question(size_t jobs)
                                   .context = &anybody,
                                   .jobs_max = jobs,
                                   .classes_max = jobs,
-                                  .reserve = HUGE_VAL,
+                                  .times_wanted = HUGE_VAL,
                                   .subjects = {[POOL_USER] = 7}};
 }
 
@@ -689,7 +689,7 @@ static void *take_all(void *context)
                                      .context = &host,
                                      .jobs_max = 7,
                                      .classes_max = 3,
-                                     .reserve = HUGE_VAL};
+                                     .times_wanted = HUGE_VAL};
     struct random random = {.state = (uint64_t)(uintptr_t)context};
 
     host.terms.jobs = 3;

@@ -340,7 +340,7 @@ static void compare_answers(struct model *model, struct pool *pool, struct arena
                                      .context = &host,
                                      .jobs_max = jobs_max,
                                      .classes_max = classes_max,
-                                     .reserve = HUGE_VAL};
+                                     .times_wanted = HUGE_VAL};
     struct pool_answer answer;
     int64_t ids[MODEL_MAX];
     int64_t passed_over[] = {1000 + below(&model->random, 20), 1030 + below(&model->random, 20)};

@@ -208,7 +208,7 @@ static void open_search(size_t count, double each)
                                            .context = &host,
                                            .jobs_max = count,
                                            .classes_max = count,
-                                           .reserve = HUGE_VAL};
+                                           .times_wanted = HUGE_VAL};
     struct pool_answer answer;
 
     assert_true(pool_take(pool, arena, &question, (struct pool_place){0}, &answer));

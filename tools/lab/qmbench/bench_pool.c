@@ -96,7 +96,7 @@ static double ask(struct pool *pool, struct arena *arena, const struct bench_hos
                                      .context = &terms,
                                      .jobs_max = 2 * REPLY_JOBS + 16,
                                      .classes_max = 2 * REPLY_JOBS + 16,
-                                     .reserve = 2};
+                                     .times_wanted = 2};
     struct pool_answer answer, why;
     double begun = seconds_worked(), took;
 

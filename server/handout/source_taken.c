@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What becomes of candidates that were reserved: sent ones leave the pool, the others go back. */
+/* What becomes of candidates that were taken: sent ones leave the pool, the others go back. */
 #include "server/handout/source_parts.h"
 
 #include "config/config.h"
@@ -13,32 +13,32 @@
 
 bool source_make_place(struct request *request, size_t count)
 {
-    struct reserved *reserved = &request->reserved;
-    size_t capacity = reserved->capacity > 0 ? reserved->capacity : 256;
+    struct taken_jobs *taken = &request->taken;
+    size_t capacity = taken->capacity > 0 ? taken->capacity : 256;
     int64_t *ids;
 
-    while (capacity - reserved->count < count)
+    while (capacity - taken->count < count)
         capacity *= 2;
-    if (capacity <= reserved->capacity)
+    if (capacity <= taken->capacity)
         return true;
     ids = ARENA_ARRAY(request->arena, capacity, int64_t);
     if (ids == NULL)
         return false;
-    if (reserved->count > 0)
-        memcpy(ids, reserved->ids, reserved->count * sizeof(ids[0]));
-    reserved->ids = ids;
-    reserved->capacity = capacity;
+    if (taken->count > 0)
+        memcpy(ids, taken->ids, taken->count * sizeof(ids[0]));
+    taken->ids = ids;
+    taken->capacity = capacity;
     return true;
 }
 
-bool source_note_reserved(struct request *request, const struct pool_answer *answer)
+bool source_note_taken(struct request *request, const struct pool_answer *answer)
 {
-    struct reserved *reserved = &request->reserved;
+    struct taken_jobs *taken = &request->taken;
     bool done = source_make_place(request, answer->count);
 
     for (size_t i = 0; i < answer->count; i++) {
         if (done)
-            reserved->ids[reserved->count++] = answer->jobs[i].resultid;
+            taken->ids[taken->count++] = answer->jobs[i].resultid;
         else
             pool_return(request->pool, &answer->jobs[i].resultid, 1);
     }
@@ -60,8 +60,8 @@ static void note_had(struct request *request)
     }
 }
 
-/* What was sent leaves the pool, wherever this request had it from: other requests may have it
- * reserved. */
+/* What was sent leaves the pool, wherever this request had it from: other requests may have taken
+ * it. */
 static void drop_sent(struct request *request)
 {
     const struct answer *answer = &request->attempt.answer;
@@ -73,14 +73,14 @@ static void drop_sent(struct request *request)
 
 void source_finish(struct request *request, bool is_committed)
 {
-    struct reserved *reserved = &request->reserved;
+    struct taken_jobs *taken = &request->taken;
 
     if (request->pool == NULL)
         return;
     if (is_committed)
         drop_sent(request);
-    pool_return(request->pool, reserved->ids, reserved->count);
-    *reserved = (struct reserved){0};
+    pool_return(request->pool, taken->ids, taken->count);
+    *taken = (struct taken_jobs){0};
     if (is_committed)
         note_had(request);
 }
