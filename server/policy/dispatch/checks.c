@@ -468,51 +468,24 @@ enum {
     RESEND = 1 << CHECK_RESEND
 };
 
-struct depth_row {
+/* The depths of checks.def as bits. */
+enum {
+    DEPTH_no = 0,
+    DEPTH_HOST = 1 << 0,
+    DEPTH_APP = 1 << 1,
+    DEPTH_CLASS = 1 << 2,
+    DEPTH_JOB = 1 << 3,
+    DEPTH_LOCKED = 1 << 4
+};
+
+static const struct {
     enum reason reason;
-    unsigned kinds;
+    unsigned kinds, depths;
     bool (*passes)(struct job_question *question);
-};
-
-/* The rows of the table at each depth. */
-#define ROW_no(...)
-#define ROW_HOST(...)   {__VA_ARGS__},
-#define ROW_APP(...)    {__VA_ARGS__},
-#define ROW_CLASS(...)  {__VA_ARGS__},
-#define ROW_JOB(...)    {__VA_ARGS__},
-#define ROW_LOCKED(...) {__VA_ARGS__},
-
-static const struct depth_row at_host[] = {
-#define CHECK(passes, reason, kinds, host, app, class, job, locked, limit) \
-    ROW_##host(reason, kinds, passes)
-#include "server/policy/dispatch/checks.def"
-#undef CHECK
-};
-
-static const struct depth_row at_app[] = {
-#define CHECK(passes, reason, kinds, host, app, class, job, locked, limit) \
-    ROW_##app(reason, kinds, passes)
-#include "server/policy/dispatch/checks.def"
-#undef CHECK
-};
-
-static const struct depth_row at_class[] = {
-#define CHECK(passes, reason, kinds, host, app, class, job, locked, limit) \
-    ROW_##class(reason, kinds, passes)
-#include "server/policy/dispatch/checks.def"
-#undef CHECK
-};
-
-static const struct depth_row at_job[] = {
-#define CHECK(passes, reason, kinds, host, app, class, job, locked, limit) \
-    ROW_##job(reason, kinds, passes)
-#include "server/policy/dispatch/checks.def"
-#undef CHECK
-};
-
-static const struct depth_row at_lock[] = {
-#define CHECK(passes, reason, kinds, host, app, class, job, locked, limit) \
-    ROW_##locked(reason, kinds, passes)
+} checks[] = {
+#define CHECK(passes, reason, kinds, host, app, class, job, locked, limit)                     \
+    {reason, kinds, DEPTH_##host | DEPTH_##app | DEPTH_##class | DEPTH_##job | DEPTH_##locked, \
+     passes},
 #include "server/policy/dispatch/checks.def"
 #undef CHECK
 };
@@ -533,15 +506,16 @@ static const struct {
 #undef CHECK
 };
 
-/* False: refused, for question->why. */
-static bool walk(const struct depth_row *checks, size_t count, struct job_question *question)
+/* All checks of one depth. False: refused, for question->why. */
+static bool walk(unsigned depth, struct job_question *question)
 {
     unsigned kind = 1U << question->kind;
 
-    for (size_t i = 0; i < count; i++) {
+    for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
         const struct job *job = question->job;
 
-        if ((checks[i].kinds & kind) == 0 || checks[i].passes(question))
+        if ((checks[i].depths & depth) == 0 || (checks[i].kinds & kind) == 0 ||
+            checks[i].passes(question))
             continue;
         if (checks[i].reason == REASON_COUNT) /* it is written already */
             return false;
@@ -556,8 +530,6 @@ static bool walk(const struct depth_row *checks, size_t count, struct job_questi
     return true;
 }
 
-#define WALK(checks, question) walk(checks, sizeof(checks) / sizeof((checks)[0]), question)
-
 bool job_check(const struct host_view *view, const struct tally *tally, enum check_kind kind,
                size_t resource, struct job *job, struct refusal *ret_refusal)
 {
@@ -568,7 +540,7 @@ bool job_check(const struct host_view *view, const struct tally *tally, enum che
                                     .job = job,
                                     .why = ret_refusal};
 
-    return WALK(at_job, &question);
+    return walk(DEPTH_JOB, &question);
 }
 
 bool resource_is_closed(const struct host_view *view, const struct tally *tally, size_t resource,
@@ -577,7 +549,7 @@ bool resource_is_closed(const struct host_view *view, const struct tally *tally,
     struct job_question question = {
         .view = view, .tally = tally, .kind = CHECK_NEW, .resource = resource, .why = ret_refusal};
 
-    return !WALK(at_host, &question);
+    return !walk(DEPTH_HOST, &question);
 }
 
 /* Of jobs that nobody is named for. */
@@ -592,7 +564,7 @@ bool app_is_open(const struct host_view *view, const struct app_row *app)
     struct refusal why;
     struct job_question question = {.view = view, .kind = kind_of(app), .job = &job, .why = &why};
 
-    return WALK(at_app, &question);
+    return walk(DEPTH_APP, &question);
 }
 
 bool class_is_open(const struct host_view *view, struct job *job)
@@ -601,7 +573,7 @@ bool class_is_open(const struct host_view *view, struct job *job)
     struct job_question question = {
         .view = view, .kind = kind_of(job->app), .job = job, .why = &why};
 
-    return WALK(at_class, &question);
+    return walk(DEPTH_CLASS, &question);
 }
 
 void class_limits(const struct host_view *view, enum check_kind kind, double speed,
@@ -640,6 +612,6 @@ enum reason job_check_locked(const struct host_view *view, const struct job *job
     seen.workunit = &workunit;
     seen.user_had_one = row->results_of_user > 0;
     seen.host_had_one = row->results_of_host > 0;
-    (void)WALK(at_lock, &question);
+    (void)walk(DEPTH_LOCKED, &question);
     return why.reason;
 }
