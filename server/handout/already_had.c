@@ -51,8 +51,8 @@ static enum status look_up(struct request *request, const int64_t *ids, size_t c
                            struct had_answer *ret_answer)
 {
     *ret_answer = (struct had_answer){0};
-    return request_world(request)->workunits_had(request, ids, count, &ret_answer->rows,
-                                                 &ret_answer->count);
+    return request->world->workunits_had(request, ids, count, &ret_answer->rows,
+                                         &ret_answer->count);
 }
 
 static bool already_had(const struct config *config, const struct had_answer *answer,

@@ -52,8 +52,8 @@ static enum status lock_jobs(struct request *request, struct job *const *chosen,
         keys[i] = (struct job_key){chosen[i]->resultid, chosen[i]->workunit->id};
         has_rule = has_rule || chosen[i]->assignment != JOB_GENERAL;
     }
-    return request_world(request)->jobs_lock(request, keys, believed, count,
-                                             has_rule ? &counts : NULL, ret_jobs);
+    return request->world->jobs_lock(request, keys, believed, count, has_rule ? &counts : NULL,
+                                     ret_jobs);
 }
 
 /* The class and version that the workunit gets committed to by this job bind the next one. */
@@ -126,7 +126,7 @@ static size_t judge_locked(struct request *request, const struct host_view *view
             claimed->lost++;
             continue;
         }
-        if (reason == REASON_COUNT && request_world(request)->has_documents)
+        if (reason == REASON_COUNT && request->world->has_documents)
             reason = judge_documents(request, &choice, faulty);
         if (reason == REASON_COUNT) {
             commit_workunit(view, chosen[i], locked[i].row);
@@ -227,12 +227,12 @@ static enum status take(struct request *request, const struct host_view *view,
         return STATUS_NO_MEMORY;
     for (size_t i = 0; i < count; i++)
         claims[i] = claim_of(request, view, &choices[i]);
-    status = request_world(request)->results_claim(request, claims, count);
+    status = request->world->results_claim(request, claims, count);
     if (status != STATUS_OK)
         return status;
     for (size_t i = 0; i < count; i++) {
         claimed->jobs[i] = claim_describe(choices[i].job, &choices[i].locked.documents);
-        claimed->jobs[i].is_checked = request_world(request)->has_documents;
+        claimed->jobs[i].is_checked = request->world->has_documents;
         claimed->jobs[i].report_deadline =
             claims[i].report_deadline - grace_period(request->config);
         claimed->of[i] = choices[i].job;

@@ -164,7 +164,7 @@ static enum status mark_savepoint(struct selection *selection)
 {
     enum status status = selection->has_savepoint
                              ? STATUS_OK
-                             : request_world(selection->request)->savepoint(selection->request);
+                             : selection->request->world->savepoint(selection->request);
 
     selection->has_savepoint = status == STATUS_OK;
     return status;
@@ -387,7 +387,7 @@ static enum status undo_claims(struct selection *selection)
         return STATUS_OK;
     forget_new_jobs(selection);
     source_finish(selection->request, false);
-    return request_world(selection->request)->rollback_to_savepoint(selection->request);
+    return selection->request->world->rollback_to_savepoint(selection->request);
 }
 
 /* The third pass for clients that delete files only when they are told to. How much can be deleted
@@ -481,8 +481,8 @@ static enum status doubt_late(struct selection *selection)
     if (request->pool == NULL || selection->late_count == 0 ||
         workload_retry_delay(selection->view.workload) <= DEADLINE_RETRY_MIN)
         return STATUS_OK;
-    status = request_world(request)->unsent_by_id(request, selection->late, selection->late_count,
-                                                  &rows, &count);
+    status = request->world->unsent_by_id(request, selection->late, selection->late_count, &rows,
+                                          &count);
     for (size_t i = 0; i < count && status == STATUS_OK; i++)
         if (rows[i].is_free)
             return STATUS_OK;

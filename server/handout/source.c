@@ -93,7 +93,7 @@ static enum status query(struct source *source, const struct candidate_filter *f
     struct candidate *candidates = NULL;
     struct job *jobs;
     size_t count = 0;
-    enum status status = request_world(request)->candidates(request, filter, &candidates, &count);
+    enum status status = request->world->candidates(request, filter, &candidates, &count);
 
     if (status != STATUS_OK)
         return status;
@@ -275,7 +275,7 @@ static enum status mark_locality(struct request *request, struct job *jobs, size
     name_count = files_present(&request->message, names);
     if (name_count == 0)
         return STATUS_OK;
-    status = request_world(request)->job_documents(request, ids, wanted, documents);
+    status = request->world->job_documents(request, ids, wanted, documents);
     for (size_t i = 0; status == STATUS_OK && i < wanted; i++)
         of[i]->has_file = document_has_file(documents[i].workunit_xml, names, name_count);
     return status;

@@ -22,6 +22,7 @@
 #include "server/project/project.h"
 #include "server/recording/recording.h"
 #include "server/request/walk.h"
+#include "server/rpc/world.h"
 
 #include <stdlib.h>
 #include <time.h>
@@ -148,6 +149,7 @@ bool worker_begin_request(struct worker *worker, struct exchange *exchange,
                          .plan_classes = &snapshot->project->plan_classes,
                          .ledger = worker->receiver != NULL ? server_ledger(worker->server) : NULL,
                          .fates = server_fates(worker->server),
+                         .world = &database_world,
                          .pool = server_pool(worker->server),
                          .arena = exchange_arena(exchange, snapshot->config),
                          .now = web->now,

@@ -9,13 +9,8 @@
 
 #include "server/base/banned.h"
 
+/* There is nothing to take back. */
 static enum status savepoint(struct request *request)
-{
-    (void)request;
-    return STATUS_OK;
-}
-
-static enum status rollback_to_savepoint(struct request *request)
 {
     (void)request;
     return STATUS_OK;
@@ -95,7 +90,7 @@ static enum status results_claim(struct request *request, const struct claim *cl
 
 const struct world recorded_world = {
     .savepoint = savepoint,
-    .rollback_to_savepoint = rollback_to_savepoint,
+    .rollback_to_savepoint = savepoint,
     .candidates = candidates,
     .unsent_by_id = unsent_by_id,
     .workunits_had = workunits_had,

@@ -158,7 +158,7 @@ struct request {
     struct stream_ledger *ledger; /* what job streams have had; NULL: nothing is remembered */
     struct fates *fates;          /* what became of results; NULL: nothing is counted */
     struct db *db;
-    const struct world *world; /* NULL: the database is; see request_world */
+    const struct world *world; /* of whom handing out asks: see world.h */
     struct pool *pool;         /* NULL: none, jobs come by query */
     struct files *files;       /* the file database; NULL: none, or away */
     struct arena *arena;

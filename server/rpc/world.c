@@ -66,8 +66,3 @@ const struct world database_world = {
     .jobs_lock = jobs_lock,
     .results_claim = results_claim,
 };
-
-const struct world *request_world(const struct request *request)
-{
-    return request->world != NULL ? request->world : &database_world;
-}

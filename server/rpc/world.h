@@ -38,7 +38,5 @@ struct world {
 };
 
 extern const struct world database_world;
-/* That of the request. */
-const struct world *request_world(const struct request *request);
 
 #endif

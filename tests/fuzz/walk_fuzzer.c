@@ -16,6 +16,7 @@
 #include "server/project/catalog.h"
 #include "server/project/project.h"
 #include "server/request/walk.h"
+#include "server/rpc/world.h"
 #include "tests/support/db_fake.h"
 #include "tests/support/reply_check.h"
 
@@ -216,6 +217,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                               .keys = &keys,
                               .plan_classes = chance >> 12 & 1 ? &of_file : &builtin,
                               .db = (struct db *)&catalog,
+                              .world = &database_world,
                               .arena = arena,
                               .now = NOW,
                               .seed = chance,

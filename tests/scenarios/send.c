@@ -13,6 +13,7 @@
 #include "server/project/project.h"
 #include "server/reply/answer.h"
 #include "server/request/walk.h"
+#include "server/rpc/world.h"
 #include "tests/scenarios/story.h"
 #include "tests/support/reply_check.h"
 
@@ -215,6 +216,7 @@ void send_now(struct story *story, const struct words *words)
         .keys = &story->keys,
         .plan_classes = &story->plan_classes,
         .db = story->database_is_away ? NULL : story->db,
+        .world = &database_world,
         .files = files_ready(story->files, story->config, (uint64_t)(story->now * 1e9)),
         .arena = story->request_arena,
         .now = story->now,

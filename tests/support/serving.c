@@ -4,6 +4,7 @@
 #include "server/base/arena.h"
 #include "server/project/catalog.h"
 #include "server/request/walk.h"
+#include "server/rpc/world.h"
 #include "tests/support/database.h"
 #include "tests/support/test.h"
 
@@ -56,6 +57,7 @@ static struct request request_of(const struct serving *serving, struct arena *ar
                             .catalog = serving->catalog,
                             .keys = &serving->keys,
                             .db = serving->db,
+                            .world = &database_world,
                             .pool = serving->pool,
                             .files = serving->files,
                             .ledger = serving->ledger,

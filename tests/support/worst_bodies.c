@@ -11,6 +11,7 @@
 #include "server/project/catalog.h"
 #include "server/project/project.h"
 #include "server/request/walk.h"
+#include "server/rpc/world.h"
 #include "tests/support/db_fake.h"
 #include "tests/support/test.h"
 
@@ -335,6 +336,7 @@ void worst_body_walk(const struct worst_body *worst, bool times_parsing,
         .keys = &keys,
         .plan_classes = &builtin,
         .db = (struct db *)&catalog,
+        .world = &database_world,
         .arena = arena_create(MEMORY_MAX),
         .now = NOW,
         .seed = 1,

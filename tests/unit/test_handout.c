@@ -2,6 +2,7 @@
 /* The steps that hand out jobs and look after those already out, before a fake database that loses
  * races, refuses statements and goes away when a case wants it. */
 #include "server/rpc/request.h"
+#include "server/rpc/world.h"
 
 #include "config/config.h"
 #include "db/states.h"
@@ -80,6 +81,7 @@ static int setup(void **state)
     memset(&request, 0, sizeof(request));
     request = (struct request){.config = config,
                                .catalog = &catalog,
+                               .world = &database_world,
                                .arena = arena,
                                .now = NOW,
                                .client_version = 80000,

@@ -11,6 +11,7 @@
 #include "server/policy/limits/limits.h"
 #include "server/project/catalog.h"
 #include "server/project/project.h"
+#include "server/rpc/world.h"
 
 #include <math.h>
 
@@ -56,6 +57,7 @@ static void begin_request(struct question *question, const struct host_row *host
         .plan_classes = &question->project->plan_classes,
         .blocks = &question->project->blocks,
         .db = session->db,
+        .world = &database_world,
         .arena = session->arena,
         .now = now,
         .seed = (uint64_t)session->now,
