@@ -46,17 +46,34 @@ static bool ends(void *context)
     return heard->ends_after > 0 && ++heard->questions >= heard->ends_after;
 }
 
-static struct pass_owner owner_of(struct test_fixture *fixture, struct heard *heard,
-                                  struct failure *failure)
+/* One owner, and what its passes did. */
+static struct heard heard;
+static struct failure failure;
+static struct pass_owner owner;
+static struct round_memory memory;
+static struct pass_counts counts;
+
+static int open_owner(void **state)
 {
-    return (struct pass_owner){.db = fixture->db,
-                               .config = test_database_config(fixture->database),
-                               .arena = fixture->arena,
-                               .failure = failure,
-                               .say = hear,
-                               .progress = note_progress,
-                               .is_to_end = ends,
-                               .context = heard};
+    int status = test_fixture_open(state);
+    struct test_fixture *fixture = *state;
+
+    heard = (struct heard){.count = 0};
+    failure = (struct failure){.status = STATUS_OK};
+    memory = (struct round_memory){0};
+    counts = (struct pass_counts){.jobs = 0};
+    if (status != 0)
+        return status;
+    owner = (struct pass_owner){.db = fixture->db,
+                                .config = test_database_config(fixture->database),
+                                .arena = fixture->arena,
+                                .failure = &failure,
+                                .say = hear,
+                                .progress = note_progress,
+                                .is_to_end = ends,
+                                .context = &heard};
+    test_database_add_app(fixture->database);
+    return 0;
 }
 
 static const struct pass_settings settings = {
@@ -77,16 +94,9 @@ static void add_answered_jobs(struct test_fixture *fixture, int count)
 static void a_round_does_what_is_due(void **state)
 {
     struct test_fixture *fixture = *state;
-    struct heard heard = {.count = 0};
-    struct failure failure = {.status = STATUS_OK};
-    struct pass_owner owner = owner_of(fixture, &heard, &failure);
-    struct round_memory *memory = calloc(1, sizeof(*memory));
-    struct pass_counts counts = {.jobs = 0};
 
-    assert_non_null(memory);
-    test_database_add_app(fixture->database);
     add_answered_jobs(fixture, 3);
-    assert_status(STATUS_OK, pass_round(&owner, &settings, memory, &counts));
+    assert_status(STATUS_OK, pass_round(&owner, &settings, &memory, &counts));
     assert_i64(counts.jobs, 3);
     assert_i64(counts.to_validate, 3);
     assert_i64(counts.valid, 3);
@@ -100,139 +110,104 @@ static void a_round_does_what_is_due(void **state)
     assert_i64(heard.progress, 3);
     assert_int_equal(heard.count, 0);
     assert_int_equal(failure.status, STATUS_OK);
-    free(memory);
 }
 
 static void a_pass_does_no_more_than_it_was_asked_to(void **state)
 {
     struct test_fixture *fixture = *state;
     struct pass_settings two = settings;
-    struct heard heard = {.count = 0};
-    struct failure failure = {.status = STATUS_OK};
-    struct pass_owner owner = owner_of(fixture, &heard, &failure);
-    struct round_memory *memory = calloc(1, sizeof(*memory));
-    struct pass_counts counts = {.jobs = 0};
 
-    assert_non_null(memory);
-    test_database_add_app(fixture->database);
     add_answered_jobs(fixture, 3);
     two.jobs_max = 2;
     two.assimilate = NULL;
     owner.say = NULL; /* an owner need not listen */
     owner.progress = NULL;
     owner.is_to_end = NULL;
-    assert_status(STATUS_OK, pass_round(&owner, &two, memory, &counts));
+    assert_status(STATUS_OK, pass_round(&owner, &two, &memory, &counts));
     assert_i64(counts.jobs, 2);
     assert_i64(counts.valid, 2);
     assert_i64(counts.assimilated, 0);
-    free(memory);
 }
 
 /* Their results cannot be made: each wants another template, and none is there. */
 static void what_fails_is_said_up_to_a_number(void **state)
 {
     struct test_fixture *fixture = *state;
-    struct heard heard = {.count = 0};
-    struct failure failure = {.status = STATUS_OK};
-    struct pass_owner owner = owner_of(fixture, &heard, &failure);
-    struct round_memory *memory = calloc(1, sizeof(*memory));
-    struct pass_counts counts = {.jobs = 0};
 
-    assert_non_null(memory);
-    test_database_add_app(fixture->database);
     test_sql(fixture->database,
              "INSERT INTO workunit (id, name, appid, transition_time, min_quorum, target_nresults,"
              " max_error_results, max_total_results, max_success_results, result_template_file)"
              " SELECT seq, CONCAT('w', seq), 1, %d, 1, 1, 3, 3, 3, CONCAT('templates/none', seq)"
              " FROM seq_1_to_25",
              NOW - 1);
-    assert_status(STATUS_OK, pass_round(&owner, &settings, memory, &counts));
+    assert_status(STATUS_OK, pass_round(&owner, &settings, &memory, &counts));
     assert_i64(counts.put_off, 25);
     assert_int_equal(heard.count, 21);
     assert_non_null(strstr(heard.sentences[0], "result template templates/none1: "));
     assert_non_null(strstr(heard.sentences[0], "; tried again in 10 minutes"));
     assert_string_equal(heard.sentences[20], "further failures are counted only");
     assert_int_equal(failure.status, STATUS_OK);
-    free(memory);
 }
 
 static void an_owner_that_is_to_end_is_obeyed(void **state)
 {
     struct test_fixture *fixture = *state;
-    struct failure failure = {.status = STATUS_OK};
-    struct round_memory *memory = calloc(1, sizeof(*memory));
-    struct heard heard = {.ends_after = 1};
-    struct pass_owner owner = owner_of(fixture, &heard, &failure);
-    struct pass_counts counts = {.jobs = 0};
 
-    assert_non_null(memory);
-    test_database_add_app(fixture->database);
+    heard.ends_after = 1;
     add_answered_jobs(fixture, 3);
-    assert_status(STATUS_OK, pass_round(&owner, &settings, memory, &counts));
+    assert_status(STATUS_OK, pass_round(&owner, &settings, &memory, &counts));
     assert_i64(counts.jobs, 0);
     assert_true(heard.questions > 0);
 
     /* In the midst of it: what is done stays, and nothing is held from others. */
     heard = (struct heard){.ends_after = 3};
-    assert_status(STATUS_OK, pass_round(&owner, &settings, memory, &counts));
+    assert_status(STATUS_OK, pass_round(&owner, &settings, &memory, &counts));
     assert_i64(counts.jobs, 3);
     assert_i64(counts.assimilated, 0);
     assert_i64(
         test_sql_integer(fixture->database, "SELECT COUNT(*) FROM qm_lease WHERE token <> 0"), 0);
     heard = (struct heard){.ends_after = 0};
-    assert_status(STATUS_OK, pass_round(&owner, &settings, memory, &counts));
+    assert_status(STATUS_OK, pass_round(&owner, &settings, &memory, &counts));
     assert_i64(counts.assimilated, 3);
-    free(memory);
 }
 
 static void what_the_database_refuses_is_in_the_failure(void **state)
 {
     struct test_fixture *fixture = *state;
-    struct heard heard = {.count = 0};
-    struct failure failure = {.status = STATUS_OK};
-    struct pass_owner owner = owner_of(fixture, &heard, &failure);
-    struct round_memory *memory = calloc(1, sizeof(*memory));
-    struct pass_counts counts = {.jobs = 0};
 
-    assert_non_null(memory);
-    test_database_add_app(fixture->database);
     add_answered_jobs(fixture, 1);
     db_fail_nth(fixture->db, 1, STATUS_DB_BUG);
-    assert_status(STATUS_DB_BUG, pass_round(&owner, &settings, memory, &counts));
+    assert_status(STATUS_DB_BUG, pass_round(&owner, &settings, &memory, &counts));
     db_fail_nth(fixture->db, 0, STATUS_OK);
     assert_int_equal(failure.status, STATUS_DB_BUG);
     assert_memory_equal(failure.text, "transition: ", strlen("transition: "));
     assert_i64(counts.jobs, 0);
-    free(memory);
 }
 
 static void old_jobs_are_purged_as_many_as_may(void **state)
 {
     struct test_fixture *fixture = *state;
-    struct heard heard = {.count = 0};
-    struct failure failure = {.status = STATUS_OK};
-    struct pass_owner owner = owner_of(fixture, &heard, &failure);
     struct purge_settings purging = {.filter = {.before = INT32_MAX}, .jobs_max = 2};
-    struct purge_counts counts = {.jobs = 0};
+    struct purge_counts purged = {.jobs = 0};
 
     test_sql(fixture->database,
              "INSERT INTO workunit (id, appid, name, file_delete_state, assimilate_state,"
              " canonical_resultid) SELECT seq, 1, CONCAT('w', seq), 2, 2, seq FROM seq_1_to_5;"
              "INSERT INTO result (id, workunitid, name, server_state, file_delete_state)"
              " SELECT 10 * seq, seq, CONCAT('r', seq), 5, 2 FROM seq_1_to_5");
-    assert_status(STATUS_OK, purge_pass(&owner, &purging, &counts));
-    assert_i64(counts.jobs, 2);
-    assert_i64(counts.results, 2);
+    assert_status(STATUS_OK, purge_pass(&owner, &purging, &purged));
+    assert_i64(purged.jobs, 2);
+    assert_i64(purged.results, 2);
     purging.jobs_max = 0;
-    assert_status(STATUS_OK, purge_pass(&owner, &purging, &counts));
-    assert_i64(counts.jobs, 5);
+    assert_status(STATUS_OK, purge_pass(&owner, &purging, &purged));
+    assert_i64(purged.jobs, 5);
     assert_i64(test_sql_integer(fixture->database, "SELECT COUNT(*) FROM workunit"), 0);
     assert_i64(heard.progress, 5);
 }
 
 int main(void)
 {
-#define CASE(name) cmocka_unit_test_setup_teardown(name, test_fixture_open, test_fixture_close)
+#define CASE(name) cmocka_unit_test_setup_teardown(name, open_owner, test_fixture_close)
     const struct CMUnitTest tests[] = {
         CASE(a_round_does_what_is_due),
         CASE(a_pass_does_no_more_than_it_was_asked_to),

@@ -22,31 +22,29 @@ enum { NOW = 1795000000, USER = 17, HOST = 1, DAY = 86400, MEMORY_MAX = 1 << 30 
 /* --- what is made ----------------------------------------------------------------------------- */
 
 /* Each job ends before those that stand earlier in the queue. */
-static void falling_queue(struct buffer *body, size_t times)
+static void queue_that_falls(struct buffer *body, size_t times, const char *name, double cpus)
 {
     buffer_add_string(body, "<in_progress_results>\n");
     for (size_t i = 0; i < times; i++)
         buffer_print(body,
-                     "<ip_result><name>x%zu</name><report_deadline>%.1f</report_deadline>"
+                     "<ip_result><name>%s%zu</name><report_deadline>%.1f</report_deadline>"
                      "<time_remaining>%.1f</time_remaining><avg_ncpus>%.6f</avg_ncpus>"
                      "</ip_result>\n",
-                     i, NOW + 9.0 * DAY + (double)i, 25.0 * DAY - 5.0 * (double)i,
-                     1e-5 * (double)(1 + i % 7));
+                     name, i, NOW + 9.0 * DAY + (double)i, 25.0 * DAY - 5.0 * (double)i,
+                     cpus * (double)(1 + i % 7));
     buffer_add_string(body, "</in_progress_results>\n");
+}
+
+static void falling_queue(struct buffer *body, size_t times)
+{
+    queue_that_falls(body, times, "x", 1e-5);
 }
 
 /* Jobs of the project, whose memory alone is known (stage). */
 static void memory_queue(struct buffer *body, size_t times)
 {
-    buffer_add_string(body, "<in_progress_results>\n");
-    for (size_t i = 0; i < times; i++)
-        buffer_print(body,
-                     "<ip_result><name>mine%zu</name><report_deadline>%.1f</report_deadline>"
-                     "<time_remaining>%.1f</time_remaining><avg_ncpus>%.6f</avg_ncpus>"
-                     "</ip_result>\n",
-                     i, NOW + 9.0 * DAY + (double)i, 25.0 * DAY - 5.0 * (double)i,
-                     1e-3 * (double)(1 + i % 7));
-    buffer_add_string(body, "</in_progress_results>\n<other_results>\n");
+    queue_that_falls(body, times, "mine", 1e-3);
+    buffer_add_string(body, "<other_results>\n");
     for (size_t i = 0; i < times; i++)
         buffer_print(body, "<other_result><name>mine%zu</name></other_result>\n", i);
     buffer_add_string(body, "</other_results>\n");
