@@ -468,23 +468,24 @@ enum {
     RESEND = 1 << CHECK_RESEND
 };
 
-/* The depths of checks.def as bits. */
+/* The depths of checks.def, as bits beside those of the kinds. */
 enum {
     DEPTH_no = 0,
-    DEPTH_HOST = 1 << 0,
-    DEPTH_APP = 1 << 1,
-    DEPTH_CLASS = 1 << 2,
-    DEPTH_JOB = 1 << 3,
-    DEPTH_LOCKED = 1 << 4
+    DEPTH_HOST = 1 << 8,
+    DEPTH_APP = 1 << 9,
+    DEPTH_CLASS = 1 << 10,
+    DEPTH_JOB = 1 << 11,
+    DEPTH_LOCKED = 1 << 12
 };
+_Static_assert(1 << CHECK_RESEND < DEPTH_HOST, "kinds and depths are bits of one number");
 
 static const struct {
     enum reason reason;
-    unsigned kinds, depths;
+    unsigned made_for; /* kinds and depths */
     bool (*passes)(struct job_question *question);
 } checks[] = {
-#define CHECK(passes, reason, kinds, host, app, class, job, locked, limit)                     \
-    {reason, kinds, DEPTH_##host | DEPTH_##app | DEPTH_##class | DEPTH_##job | DEPTH_##locked, \
+#define CHECK(passes, reason, kinds, host, app, class, job, locked, limit)                        \
+    {reason, (kinds) | DEPTH_##host | DEPTH_##app | DEPTH_##class | DEPTH_##job | DEPTH_##locked, \
      passes},
 #include "server/policy/dispatch/checks.def"
 #undef CHECK
@@ -509,13 +510,12 @@ static const struct {
 /* All checks of one depth. False: refused, for question->why. */
 static bool walk(unsigned depth, struct job_question *question)
 {
-    unsigned kind = 1U << question->kind;
+    const unsigned asked = depth | 1U << question->kind;
 
     for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
         const struct job *job = question->job;
 
-        if ((checks[i].depths & depth) == 0 || (checks[i].kinds & kind) == 0 ||
-            checks[i].passes(question))
+        if ((checks[i].made_for & asked) != asked || checks[i].passes(question))
             continue;
         if (checks[i].reason == REASON_COUNT) /* it is written already */
             return false;
