@@ -73,6 +73,8 @@ MUST_CHECK enum status db_admin_users(struct db *db, struct arena *arena, size_t
 
 /* --- one application ------------------------------------------------------------------------ */
 
+/* Whether there are no jobs of it at all. */
+MUST_CHECK enum status db_admin_app_is_new(struct db *db, int64_t appid, bool *ret_is_new);
 /* Unfinished jobs by rising number, also those of no class (hr_class 0). */
 MUST_CHECK enum status db_admin_classed_jobs(struct db *db, struct arena *arena, int64_t appid,
                                              int64_t after, size_t most,

@@ -9,6 +9,15 @@
 
 enum { LOCKED_MOST = 256 };
 
+enum status db_admin_app_is_new(struct db *db, int64_t appid, bool *ret_is_new)
+{
+    struct id_row row;
+    enum status status = DB_ONE(db, admin_app_job, NULL, &row, .appid = appid);
+
+    *ret_is_new = status == STATUS_NOT_FOUND;
+    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+}
+
 enum status db_admin_classed_jobs(struct db *db, struct arena *arena, int64_t appid, int64_t after,
                                   size_t most, struct classed_job_row **ret_rows, size_t *ret_count)
 {

@@ -26,6 +26,7 @@ struct job_line {
     struct text wu_name, wu_template, result_template, command_line;
     bool has_priority;
     int64_t priority;
+    uint64_t number; /* of the line; 0: there are no lines */
     struct job_argument *files;
     size_t file_count;
 };

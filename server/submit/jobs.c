@@ -44,6 +44,7 @@ struct jobs_part {
     struct documents *documents; /* of the results */
     struct new_workunit workunits[PART_JOBS];
     const struct named_output *outputs[PART_JOBS];
+    uint64_t lines[PART_JOBS]; /* their numbers; 0: there are none */
     int64_t ids[PART_JOBS];
     struct new_result results[PART_RESULTS + JOB_RESULTS_MOST];
     struct document_order orders[PART_RESULTS + JOB_RESULTS_MOST];
@@ -65,7 +66,7 @@ struct jobs {
     uint64_t uncommitted;
     struct jobs_count count;
     struct text last_name;
-    bool have_output_files;
+    bool have_output_files, have_single_quorum;
 };
 
 static enum status no_memory(struct failure *failure)
@@ -143,13 +144,24 @@ bool jobs_have_output_files(const struct jobs *jobs)
     return jobs->have_output_files;
 }
 
+bool jobs_have_single_quorum(const struct jobs *jobs)
+{
+    return jobs->have_single_quorum;
+}
+
 struct text jobs_advice(const struct jobs *jobs, struct arena *arena)
 {
     const struct job_templates *templates = &jobs->templates;
     struct buffer lines = buffer_in(arena);
 
-    for (size_t i = 0; i < templates->input_count; i++)
-        input_template_advice(&templates->inputs[i].input.file, &lines);
+    for (size_t i = 0; i < templates->input_count; i++) {
+        const struct template_file *file = &templates->inputs[i].input.file;
+
+        input_template_advice(file, &lines);
+        for (size_t given = 0; given < jobs->settings.given_count; given++)
+            input_template_override(file, jobs->settings.given[given].parameter,
+                                    jobs->settings.given[given].value, &lines);
+    }
     for (size_t i = 0; i < templates->output_count; i++)
         output_template_advice(&templates->outputs[i].output.file, &lines);
     return buffer_text(&lines);
@@ -298,6 +310,8 @@ static enum status make_workunit(struct jobs *jobs, const struct job_line *line,
     workunit->keywords = settings->keywords;
     workunit->result_template_file = (*ret_output)->stored_path;
     jobs->have_output_files |= (*ret_output)->output.file_count > 0;
+    jobs->have_single_quorum |=
+        values.min_quorum == 1 && settings->app->target_nresults <= 1 && settings->target == NULL;
     workunit->create_time = workunit->transition_time = settings->now;
     if (settings->target != NULL) {
         workunit->transition_time = TRANSITION_NEVER; /* there is nothing yet to look at */
@@ -329,6 +343,7 @@ enum status jobs_add(struct jobs *jobs, const struct job_line *line, struct fail
         part->results_wanted += (size_t)workunit.target_nresults;
     part->document_bytes += workunit.xml_doc.length;
     part->outputs[part->workunit_count] = output;
+    part->lines[part->workunit_count] = line->number;
     part->workunits[part->workunit_count++] = workunit;
     if (arena_overflowed(part->arena) || arena_overflowed(jobs->arena))
         return no_memory(failure);
@@ -370,6 +385,7 @@ static enum status drop_known(struct jobs *jobs, struct jobs_part *part, struct 
         if (part->ids[i] != 0)
             continue;
         part->outputs[kept] = part->outputs[i];
+        part->lines[kept] = part->lines[i];
         part->workunits[kept++] = part->workunits[i];
     }
     jobs->count.known += part->workunit_count - kept;
@@ -422,6 +438,42 @@ enum status jobs_commit(struct jobs *jobs, struct failure *failure)
     return STATUS_OK;
 }
 
+/* What stands behind "Duplicate entry", as the database says it; empty: it says something else. */
+static struct text refused_name(struct db *db)
+{
+    struct text words = text_from(db_error(db)), mark = TEXT("Duplicate entry '");
+    size_t at = text_find(words, mark);
+
+    if (at == words.length)
+        return NO_TEXT;
+    words = (struct text){words.at + at + mark.length, words.length - at - mark.length};
+    return text_first(words, text_find(words, TEXT("'")));
+}
+
+/* A name that is taken, by the line that has it. */
+static enum status explain_part(struct jobs *jobs, const struct jobs_part *part, enum status status,
+                                struct failure *failure)
+{
+    struct text name = refused_name(jobs->settings.db);
+    uint64_t first = 0, last = 0;
+
+    for (size_t i = 0; i < part->workunit_count && name.length > 0; i++)
+        if (text_equal_nocase(part->workunits[i].name, name)) {
+            first = first == 0 ? part->lines[i] : first;
+            last = part->lines[i];
+        }
+    if (status != STATUS_DB_REFUSED || last == 0)
+        return explain(jobs, status, failure);
+    if (first != last)
+        return fail(failure, status,
+                    "line %" PRIu64 ": job " TEXT_FORMAT " is in line %" PRIu64 " already", last,
+                    TEXT_ARG(name), first);
+    return fail(failure, status,
+                "line %" PRIu64 ": there is a job " TEXT_FORMAT
+                " already, from before or from an earlier line",
+                last, TEXT_ARG(name));
+}
+
 /* Its documents are there. */
 static enum status write_part(struct jobs *jobs, struct jobs_part *part, struct failure *failure)
 {
@@ -429,7 +481,7 @@ static enum status write_part(struct jobs *jobs, struct jobs_part *part, struct 
     if (part->workunit_count > 0) {
         status = write_rows(jobs, part);
         if (status != STATUS_OK)
-            return explain(jobs, status, failure);
+            return explain_part(jobs, part, status, failure);
         jobs->count.jobs += part->workunit_count;
         jobs->count.results += part->result_count;
         jobs->uncommitted += part->workunit_count;

@@ -34,6 +34,11 @@ struct db;
 struct job_target;
 struct jobs;
 
+/* A parameter that was given with the jobs, as it was typed. */
+struct job_given {
+    const char *parameter;
+    struct text value;
+};
 struct jobs_settings {
     const struct config *config;
     struct db *db;
@@ -45,6 +50,8 @@ struct jobs_settings {
     struct text name; /* of the only job, or what names begin with */
     bool numbered;    /* names are NAME_0, NAME_1, ... where a line gives none */
     struct job_parameters parameters;
+    const struct job_given *given; /* those of them that do not just have their default */
+    size_t given_count;
     const struct job_target
         *target;           /* NULL: for whoever asks. Else results are made when asked for */
     bool by_transitioner;  /* no results: BOINC's transitioner makes them */
@@ -60,7 +67,8 @@ MUST_CHECK enum status jobs_begin(const struct jobs_settings *settings, struct j
 MUST_CHECK enum status jobs_add(struct jobs *jobs, const struct job_line *line,
                                 struct failure *failure);
 bool jobs_have_room(const struct jobs *jobs);
-/* Writes jobs that were added before. A failure ends the making of jobs. */
+/* Writes jobs that were added before. A failure ends the making of jobs; that there is a job of
+ * that name already is said with the line. */
 MUST_CHECK enum status jobs_make_room(struct jobs *jobs, struct failure *failure);
 /* Writes all that is not written yet. */
 MUST_CHECK enum status jobs_flush(struct jobs *jobs, struct failure *failure);
@@ -78,8 +86,10 @@ struct jobs_count {
 struct jobs_count jobs_count(const struct jobs *jobs);
 /* Whether results of some job made give files back. */
 bool jobs_have_output_files(const struct jobs *jobs);
-/* What is odd in the templates that were read (template_advice.h), a line each; in the caller's
- * arena. */
+/* Whether for some job the first result that comes back is the answer, whoever it is from. */
+bool jobs_have_single_quorum(const struct jobs *jobs);
+/* What is odd in the templates that were read, and what they say otherwise than what was given
+ * (template_advice.h), a line each; in the caller's arena. */
 struct text jobs_advice(const struct jobs *jobs, struct arena *arena);
 /* The name of the last job written. */
 struct text jobs_last_name(const struct jobs *jobs);

@@ -125,6 +125,24 @@ void input_template_advice(const struct template_file *file, struct buffer *line
             &advice, text_is(element->name, "workunit") ? CONTEXT_WORKUNIT : CONTEXT_FILE, element);
 }
 
+void input_template_override(const struct template_file *file, const char *parameter,
+                             struct text given, struct buffer *lines)
+{
+    struct advice advice = begin(file, lines);
+    double ours, theirs;
+
+    for (const struct template_element *element = file->first; element; element = element->next) {
+        const struct template_element *found =
+            text_is(element->name, "workunit") ? template_child(element, parameter) : NULL;
+
+        if (found != NULL && text_to_real(found->content, &theirs) && text_to_real(given, &ours) &&
+            ours != theirs)
+            advise(&advice, found, TEXT_FORMAT " counts, not --%s " TEXT_FORMAT,
+                   TEXT_ARG(text_first(found->content, NAME_MOST)), parameter,
+                   TEXT_ARG(text_first(given, NAME_MOST)));
+    }
+}
+
 /* <x/> and <x>1</x>, but not <x>0</x>. */
 static bool has_flag(const struct template_element *element, const char *name)
 {

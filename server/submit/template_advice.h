@@ -5,6 +5,8 @@
 #ifndef SERVER_SUBMIT_TEMPLATE_ADVICE_H
 #define SERVER_SUBMIT_TEMPLATE_ADVICE_H
 
+#include "server/base/text.h"
+
 struct buffer;
 struct template_file;
 
@@ -12,5 +14,9 @@ struct template_file;
 enum { ADVICE_LINES_MAX = 20 };
 void input_template_advice(const struct template_file *file, struct buffer *lines);
 void output_template_advice(const struct template_file *file, struct buffer *lines);
+/* Where the template says otherwise than the value that was given for a parameter, which has no
+ * effect then: a line, "in.xml:7: <delay_bound>: 600 counts, not --delay_bound 60". */
+void input_template_override(const struct template_file *file, const char *parameter,
+                             struct text given, struct buffer *lines);
 
 #endif

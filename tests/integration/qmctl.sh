@@ -402,6 +402,7 @@ expect 0 '^\{"hosts": 0, "results": 0\}$' in_project user delete eve@example.org
 echo data >"$dir/in1"
 expect 0 'job single' in_project jobs create --app demo --in "$demo/in.xml" --out "$QM_SOURCE_DIR/templates/none_out.xml" \
     --name single "$dir/in1"
+same "a quorum of one, said with the first job" "$(grep -c '^note: min_quorum is 1, so the first result' "$dir/said")" 1
 same "the single job's result" \
     "$(sql -e "SELECT name, server_state FROM $database.result" | tr '\t' ' ')" 'single_0 2'
 expect 1 'wants 1 file with each job, given: 0' in_project jobs create --app demo --in "$demo/in.xml" --out "$QM_SOURCE_DIR/templates/none_out.xml"
@@ -418,6 +419,15 @@ expect 0 "$misspelt" in_project check-config
 sql -e "DELETE FROM $database.result WHERE name = 'misspelt_0'; DELETE FROM $database.workunit WHERE name = 'misspelt'"
 rm "$project/templates/bad_in.xml"
 
+# What the template says wins, and that is said.
+sed 's|<workunit>|<workunit><delay_bound>6000</delay_bound>|' "$demo/in.xml" >"$project/templates/wins_in.xml"
+grep -q delay_bound "$demo/in.xml" && sed 's|<delay_bound>[0-9]*|<delay_bound>6000|' "$demo/in.xml" >"$project/templates/wins_in.xml"
+expect 0 'warning: .*wins_in.xml:[0-9]+: <delay_bound>: 6000 counts, not --delay_bound 60$' in_project jobs create --app demo \
+    --in templates/wins_in.xml --out "$QM_SOURCE_DIR/templates/none_out.xml" --name wins --delay_bound 60 "$dir/in1"
+same "what counts" "$(sql -e "SELECT delay_bound FROM $database.workunit WHERE name = 'wins'")" 6000
+sql -e "DELETE FROM $database.result WHERE name = 'wins_0'; DELETE FROM $database.workunit WHERE name = 'wins'"
+rm "$project/templates/wins_in.xml"
+
 # A file that lies elsewhere, a priority of its own, and names that cannot be.
 from_line() { echo "$1" >"$dir/lines" && shift && from_lines "$@"; }
 expect 0 '^1 job, 1 result' from_line '--wu_name far --priority 7 --remote_file http://127.0.0.1/data 5 0cc175b9c0f1b6a831c399e269772661'
@@ -426,6 +436,7 @@ same "where the file lies" "$(sql -e "SELECT xml_doc LIKE '%<name>jf_0cc175b9c0f
     FROM $database.workunit WHERE name = 'far'" | tr '\t' ' ')" '1 1 1 7'
 sql -e "DELETE FROM $database.result WHERE name = 'far_0'; DELETE FROM $database.workunit WHERE name = 'far'"
 expect 0 '^1 job, 1 result' from_line "$(printf '\357\273\277')--wu_name marked $dir/in1"
+same "a quorum of one is said once" "$(grep -c '^note:' "$dir/said")" 0
 same "a byte order mark is no part of the first line" "$(sql -e "SELECT COUNT(*) FROM $database.workunit WHERE name = 'marked'")" 1
 sql -e "DELETE FROM $database.result WHERE name = 'marked_0'; DELETE FROM $database.workunit WHERE name = 'marked'"
 expect 1 'the job.s name "a/b" has a slash in it' from_line "--wu_name a/b $dir/in1"
@@ -499,6 +510,22 @@ same "exit status of a failing line" $? 1
 same "the line is named" "$(grep -c 'line 2001: no-such-file' "$dir/said")" 1
 same "jobs of a failed batch" "$(sql -e "SELECT COUNT(*) FROM $database.workunit WHERE name LIKE 'rest%'")" 0
 same "files of a failed batch" "$(find "$project/download" -name in2)" ""
+
+# So does a name that is taken, and its line is named.
+{
+    seq -f '--wu_name twice_%.0f '"$dir/in2" 3
+    echo '# a comment'
+    echo "--wu_name Twice_2 $dir/in2"
+} >"$dir/lines"
+expect 1 '^qmctl: line 5: job Twice_2 is in line 2 already$' from_lines
+{
+    seq -f '--wu_name twice_%.0f '"$dir/in2" 600
+    echo "--wu_name twice_7 $dir/in2"
+} >"$dir/lines"
+expect 1 '^qmctl: line 601: there is a job twice_7 already, from before or from an earlier line$' from_lines
+echo "--wu_name single $dir/in1" >"$dir/lines"
+expect 1 '^qmctl: line 1: there is a job single already' from_lines
+same "jobs of these lines" "$(sql -e "SELECT COUNT(*) FROM $database.workunit WHERE name LIKE 'twice%'")" 0
 
 # What was committed before it stays, with its files; the rest is made when the lines are given again.
 echo first >"$dir/in3"

@@ -187,6 +187,31 @@ static void no_more_lines_than_are_read(void **state)
     assert_int_equal(count, ADVICE_LINES_MAX);
 }
 
+/* The template's number counts; the same number, however it is written, is no news. */
+static void what_counts_instead_of_an_option(void **state)
+{
+    static const struct {
+        const char *document, *parameter, *given, *wanted;
+    } rows[] = {
+        {JOB("<delay_bound>600</delay_bound>"), "delay_bound", "60",
+         "t:2: <delay_bound>: 600 counts, not --delay_bound 60\n"},
+        {JOB("<delay_bound>600</delay_bound>"), "delay_bound", "600", ""},
+        {JOB("<rsc_fpops_est>1e12</rsc_fpops_est>"), "rsc_fpops_est", "1000000000000", ""},
+        {JOB("<delay_bound>600</delay_bound>"), "min_quorum", "2", ""},
+        {"<file_info><delay_bound>600</delay_bound></file_info>" JOB(""), "delay_bound", "60", ""},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct template_file file;
+        struct buffer lines = buffer_in(*state);
+
+        assert_status(STATUS_OK, template_read(*state, "t", text_from(rows[i].document),
+                                               "input_template", &file, NULL));
+        input_template_override(&file, rows[i].parameter, text_from(rows[i].given), &lines);
+        assert_text(buffer_text(&lines), rows[i].wanted);
+    }
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
@@ -196,6 +221,7 @@ int main(void)
         cmocka_unit_test(examples_are_right),
         cmocka_unit_test(elements_are_copied_once_at_most),
         cmocka_unit_test(no_more_lines_than_are_read),
+        cmocka_unit_test(what_counts_instead_of_an_option),
     };
 
     return cmocka_run_group_tests(tests, setup, teardown);

@@ -24,19 +24,27 @@
 
 enum { COMMIT_EVERY = 10000 }; /* jobs */
 
-static enum status read_parameters(struct session *session, struct job_parameters *values)
+static enum status read_parameters(struct session *session, struct jobs_settings *settings)
 {
-    parameters_default(values);
+    struct job_given *given = ARENA_ARRAY(session->arena, session->option_count, struct job_given);
+
+    if (given == NULL)
+        return fail(&session->failure, STATUS_NO_MEMORY, "no memory");
+    parameters_default(&settings->parameters);
     for (size_t i = 0; i < session->option_count; i++) {
         const struct parameter *parameter =
             parameter_find(session->options[i].name, PARAMETER_ARGUMENT);
+        struct text value = text_from(session->options[i].value);
+        enum status status;
+
         if (parameter == NULL)
             continue;
-        enum status status = parameter_set(values, parameter, text_from(session->options[i].value),
-                                           &session->failure);
+        status = parameter_set(&settings->parameters, parameter, value, &session->failure);
         if (status != STATUS_OK)
             return status;
+        given[settings->given_count++] = (struct job_given){parameter->name, value};
     }
+    settings->given = given;
     return STATUS_OK;
 }
 
@@ -137,7 +145,7 @@ static enum status read_settings(struct session *session, struct app_row *app,
     int64_t commit_every = COMMIT_EVERY;
     status = option_number(session, "commit_every", 0, INT64_MAX, &commit_every);
     ret_settings->commit_every = (uint64_t)commit_every;
-    return status == STATUS_OK ? read_parameters(session, &ret_settings->parameters) : status;
+    return status == STATUS_OK ? read_parameters(session, ret_settings) : status;
 }
 
 /* --remote_file URL,BYTES,MD5: a URL may hold commas itself. */
@@ -199,6 +207,7 @@ static enum status add_line(struct session *session, struct jobs *jobs, struct t
     struct failure reason = {.status = STATUS_OK};
     struct job_line job;
     enum status status = job_line_read(session->arena, text, &job, &reason);
+    job.number = number;
     if (status == STATUS_OK)
         status = jobs_add(jobs, &job, &reason);
     arena_rewind(session->arena, mark);
@@ -270,6 +279,14 @@ static void tell_jobs(struct session *session, struct jobs_count count, struct t
     (void)fflush(stdout); /* uploads are asked about for some seconds */
 }
 
+/* For the first jobs of an application. */
+static void tell_quorum(void)
+{
+    shown_line(stderr, "note: min_quorum is 1, so the first result that comes back is the answer, "
+                       "compared with nothing. To have the results of two hosts compared: "
+                       "--min_quorum 2, and one_result_per_user_per_wu in config.xml");
+}
+
 enum exit_code command_jobs_create(struct session *session)
 {
     struct jobs_settings settings;
@@ -288,8 +305,11 @@ enum exit_code command_jobs_create(struct session *session)
     if (option_given(session, "go_on") &&
         (!option_given(session, "stdin") || !option_given(session, "name")))
         return usage_failed(session, "--go_on needs --stdin and the --name of the lines before");
-    bool have_output_files = false;
+    bool have_output_files = false, are_first = false;
     enum status status = read_settings(session, &app, &target, &settings);
+    if (status == STATUS_OK)
+        status = session_db_failed(session, db_admin_app_is_new(session->db, app.id, &are_first),
+                                   "jobs");
     if (status == STATUS_OK)
         status = jobs_begin(&settings, &jobs, &session->failure);
     if (status == STATUS_OK)
@@ -297,6 +317,8 @@ enum exit_code command_jobs_create(struct session *session)
     if (status == STATUS_OK) {
         tell_jobs(session, jobs_count(jobs), jobs_last_name(jobs));
         session_warn(jobs_advice(jobs, session->arena));
+        if (are_first && jobs_have_single_quorum(jobs))
+            tell_quorum();
     } else if (jobs != NULL) {
         tell_rest(&settings, jobs_count(jobs));
     }
