@@ -130,6 +130,8 @@ MUST_CHECK enum status db_admin_lost_jobs(struct db *db, struct lost_jobs_row *r
 MUST_CHECK enum status db_admin_clock_traces(struct db *db, int64_t latest, size_t most,
                                              struct clock_traces_row *ret_traces);
 
+/* Whether a server of that number said of late that it works with this database. */
+MUST_CHECK enum status db_admin_server_lives(struct db *db, int64_t id, bool *ret_lives);
 /* Tables in which the numbers of rows will soon be used up, in the arena. */
 MUST_CHECK enum status db_admin_used_ids(struct db *db, struct arena *arena,
                                          struct used_ids_row **ret_rows, size_t *ret_count);

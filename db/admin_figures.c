@@ -271,6 +271,15 @@ enum status db_admin_apps(struct db *db, struct arena *arena, struct app_row **r
     return DB_ALL(db, apps, arena, ret_rows, ret_count, DB_NO_VALUES);
 }
 
+enum status db_admin_server_lives(struct db *db, int64_t id, bool *ret_lives)
+{
+    struct id_row row;
+    enum status status = DB_ONE(db, admin_server_lives, NULL, &row, .id = id);
+
+    *ret_lives = status == STATUS_OK;
+    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+}
+
 enum status db_admin_said_span(struct db *db, struct id_span_row *ret_span)
 {
     return DB_ONE(db, admin_said_span, NULL, ret_span, DB_NO_VALUES);

@@ -190,6 +190,7 @@ static enum status beat(struct filler *filler, struct db *db, double now)
     pool_divide(filler->pool, filler->server_id, ids, count);
     pthread_mutex_lock(&filler->lock);
     filler->figures.servers = count;
+    filler->figures.server_id = filler->server_id;
     pthread_mutex_unlock(&filler->lock);
     return STATUS_OK;
 }

@@ -63,6 +63,7 @@ struct filler_figures {
     double lag, lag_most; /* s between readings of all new jobs; last, longest */
     double read_at;       /* when the last one was, as filler_step is told the time */
     size_t servers;       /* alive, this one too */
+    int64_t server_id;    /* under which qm_server has this one; 0: not yet */
 };
 void filler_figures(struct filler *filler, struct filler_figures *ret_figures);
 /* Of these the lag, in s; where nothing is read any more, the time since. `filler` may be NULL. */

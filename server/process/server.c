@@ -149,6 +149,16 @@ void server_write_pool_figures(struct server *server, const struct catalog *cata
         write_jobs_of_apps(server->pool, catalog, ret_page);
 }
 
+void server_write_number(struct server *server, struct buffer *ret_page)
+{
+    struct filler_figures figures = {.server_id = 0};
+
+    if (server->filler != NULL)
+        filler_figures(server->filler, &figures);
+    if (figures.server_id != 0)
+        buffer_print(ret_page, "Server: %" PRId64 "\n", figures.server_id);
+}
+
 void server_note_database(struct server *server, bool is_there, uint64_t now_ns)
 {
     uint64_t none = 0;

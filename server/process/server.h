@@ -89,6 +89,9 @@ void server_note_database(struct server *server, bool is_there, uint64_t now_ns)
 double server_database_away_for(const struct server *server, uint64_t now_ns);
 /* Gauges, in the text format of Prometheus; of the receiver nothing in a CGI program. */
 void server_write_waiting(struct server *server, struct buffer *ret_page);
+/* The number under which its database knows this server, by which others can tell that it is theirs
+ * (qmctl status); nothing where it has none. */
+void server_write_number(struct server *server, struct buffer *ret_page);
 /* Likewise for the status page: of the process, its line and its pool. */
 void server_take_figures(struct server *server, struct status_figures *figures);
 /* Its limits follow the configuration from now on; the caller stops it after the workers. */

@@ -320,6 +320,7 @@ static bool serve_other(struct worker *worker, struct exchange *exchange)
         server_write_waiting(worker->server, &exchange->reply);
     } else {
         web_write_state(&web, health_problem(server_health(worker->server)), &exchange->reply);
+        server_write_number(worker->server, &exchange->reply);
     }
     exchange_reply(exchange, "text/plain", &web, buffer_text(&exchange->reply));
     return true;

@@ -30,6 +30,18 @@ claim_status "no host has come" 0 '^hosts +- +ok +none has asked yet'
 start_server one --threads 2
 start_nginx "$work/one.socket"
 claim_status "a scheduler that answers" 0 "^scheduler +$url +ok +answers in [0-9]+ ms" --url "$url"
+# A copy of the project has the same URL, and another database: what answers is not its own.
+copy=${schema}_copy
+rows "CREATE DATABASE $copy"
+for table in $(rows "SHOW TABLES"); do
+    rows "CREATE TABLE $copy.$table LIKE $schema.$table; INSERT INTO $copy.$table SELECT * FROM $schema.$table"
+done
+rows "UPDATE $copy.qm_server SET beat = beat - 3600"
+cp -a "$project" "$work/copy"
+sed -i "s|<db_name>$schema<|<db_name>$copy<|" "$work/copy/config.xml"
+"$QM_BINARY_DIR/qmctl" status --project "$work/copy" --url "$url" >"$work/said" 2>&1
+claim "of a copy, the original's server is another's" grep -qE '^scheduler .*FAILED +a server of another database answers' "$work/said"
+rows "DROP DATABASE $copy"
 claim_status "something else" 1 'FAILED +(something else answers|HTTP status 404: a web server answers)' --url "${url%_cgi/cgi}/nothing"
 claim_status "by config.xml" 1 'FAILED +' --url "http://127.0.0.1:1/cgi"
 claim_status "other files than by HTTP are not read" 1 'FAILED +' --url "file:///etc/passwd"

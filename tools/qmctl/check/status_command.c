@@ -128,6 +128,20 @@ static struct text line_behind(struct text page, struct text words)
     return text_trim(text_split(&rest, '\n'));
 }
 
+/* A copy of a project, restored beside the original, has the original's URLs in its config.xml. A
+ * server without a number (CGI) is taken for one of this database, as where this cannot be asked.
+ */
+static bool is_of_this_database(struct session *session, struct text page)
+{
+    int64_t number = 0;
+    bool lives = true;
+
+    if (!text_to_i64(line_behind(page, TEXT("\nServer: ")), &number) ||
+        session_db(session) != STATUS_OK)
+        return true;
+    return db_admin_server_lives(session->db, number, &lives) != STATUS_OK || lives;
+}
+
 /* A look with GET goes all the way to a server, which says how it is. */
 static bool look_at_scheduler(struct session *session, struct lines *lines, struct text url)
 {
@@ -149,6 +163,10 @@ static bool look_at_scheduler(struct session *session, struct lines *lines, stru
         words = text_print(session->arena, "HTTP status %ld", answer.status);
     else if (!is_ours || state.length == 0)
         words = TEXT("something else answers");
+    else if (!is_of_this_database(session, page))
+        words =
+            TEXT("a server of another database answers: is this a copy of the project? Hosts go "
+                 "there (scheduler_url, db_name)");
     else
         is_well = true;
     if (is_well)
