@@ -101,10 +101,11 @@ struct config_findings {
 MUST_CHECK enum status config_load(const char *project_dir, struct arena *arena,
                                    struct config **ret_config, struct config_findings *ret_findings,
                                    struct failure *failure);
-/* The same, for a look at what else is wrong: where values are wrong, and the files can be read to
- * their end, *ret_config has their defaults in spite of STATUS_INVALID; else it is NULL. */
+/* The same, for a look at what else is wrong: *ret_config, unless it is NULL, has the defaults of
+ * wrong values in spite of STATUS_INVALID. *ret_is_whole false: the files could not be read to
+ * their end, and it has what stands before. */
 MUST_CHECK enum status config_load_partly(const char *project_dir, struct arena *arena,
-                                          struct config **ret_config,
+                                          struct config **ret_config, bool *ret_is_whole,
                                           struct config_findings *ret_findings,
                                           struct failure *failure);
 /* The same of one text, either of a whole config.xml or of a `config` element alone; `name` stands

@@ -346,7 +346,7 @@ static enum status loader_end(struct loader *loader, bool takes_part, struct con
     for (size_t i = 0; i < loader->finding_count; i++)
         loader->findings[i].file = text_copy(loader->arena, loader->findings[i].file);
     *ret_findings = (struct config_findings){loader->findings, loader->finding_count};
-    if (loader->error.status == STATUS_OK || (takes_part && !loader->is_broken))
+    if (loader->error.status == STATUS_OK || takes_part)
         *ret_config = loader->config;
     else
         config_release(loader->config);
@@ -355,7 +355,8 @@ static enum status loader_end(struct loader *loader, bool takes_part, struct con
                : fail(failure, STATUS_INVALID, "%s", loader->error.text);
 }
 
-static enum status load(const char *project_dir, bool takes_part, struct arena *arena,
+/* `ret_is_whole` NULL: a part is none. */
+static enum status load(const char *project_dir, bool *ret_is_whole, struct arena *arena,
                         struct config **ret_config, struct config_findings *ret_findings,
                         struct failure *failure)
 {
@@ -371,21 +372,24 @@ static enum status load(const char *project_dir, bool takes_part, struct arena *
         return status;
     load_file(&loader, "config.xml", "boinc", 3, false);
     load_file(&loader, "config_aux.xml", "config", 2, true);
-    return loader_end(&loader, takes_part, ret_config, ret_findings, failure);
+    if (ret_is_whole != NULL)
+        *ret_is_whole = !loader.is_broken;
+    return loader_end(&loader, ret_is_whole != NULL, ret_config, ret_findings, failure);
 }
 
 enum status config_load(const char *project_dir, struct arena *arena, struct config **ret_config,
                         struct config_findings *ret_findings, struct failure *failure)
 {
-    return load(project_dir, false, arena, ret_config, ret_findings, failure);
+    return load(project_dir, NULL, arena, ret_config, ret_findings, failure);
 }
 
 enum status config_load_partly(const char *project_dir, struct arena *arena,
-                               struct config **ret_config, struct config_findings *ret_findings,
-                               struct failure *failure)
+                               struct config **ret_config, bool *ret_is_whole,
+                               struct config_findings *ret_findings, struct failure *failure)
 {
     *ret_config = NULL;
-    return load(project_dir, true, arena, ret_config, ret_findings, failure);
+    *ret_is_whole = false;
+    return load(project_dir, ret_is_whole, arena, ret_config, ret_findings, failure);
 }
 
 enum status config_read(struct text document, struct text name, struct arena *arena,

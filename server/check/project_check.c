@@ -85,8 +85,9 @@ static void check_config(struct check *check)
 {
     struct config_findings findings = {.count = 0};
     struct failure failure = {.status = STATUS_OK};
-    enum status status =
-        config_load_partly(check->project_dir, check->arena, &check->config, &findings, &failure);
+    bool is_whole = false;
+    enum status status = config_load_partly(check->project_dir, check->arena, &check->config,
+                                            &is_whole, &findings, &failure);
 
     for (size_t i = 0; i < findings.count; i++) {
         const struct config_finding *finding = &findings.items[i];
@@ -101,6 +102,10 @@ static void check_config(struct check *check)
     }
     if (status != STATUS_OK && !check->stops)
         found(check, CHECK_STOPS, "%s", failure.text);
+    if (!is_whole) { /* what is not there may stand behind the error */
+        config_release(check->config);
+        check->config = NULL;
+    }
 }
 
 /* Whether anybody can join there, and whether volunteers see it as it is written. */

@@ -322,22 +322,30 @@ static void wrong_values_are_their_defaults_in_part(void **state)
     struct world *world = *state;
     struct config_findings findings;
     struct config *config = NULL;
+    bool is_whole = false;
 
     assert_status(STATUS_INVALID, load_options(world, "<threads>many</threads>\n"
                                                       "<long_name>A</long_name>"));
     assert_null(world->config);
     assert_status(STATUS_INVALID, config_load_partly(world->folder, world->arena, &config,
-                                                     &findings, &world->failure));
+                                                     &is_whole, &findings, &world->failure));
     assert_non_null(config);
+    assert_true(is_whole);
     assert_int_equal(findings.count, 1);
     assert_i64(config->threads, 8);
     assert_text(config->long_name, "A");
     config_release(config);
     assert_status(STATUS_INVALID,
-                  load_text(world, TEXT("<boinc>\n<config>\n<threads>1</threads>")));
-    config = world->config;
+                  load_text(world, TEXT("<boinc>\n<config>\n<threads>2</threads>\n</confg>")));
+    assert_null(world->config);
     assert_status(STATUS_INVALID, config_load_partly(world->folder, world->arena, &config,
-                                                     &findings, &world->failure));
+                                                     &is_whole, &findings, &world->failure));
+    assert_non_null(config); /* what stands before the error */
+    assert_false(is_whole);
+    assert_i64(config->threads, 2);
+    config_release(config);
+    assert_status(STATUS_NOT_FOUND, config_load_partly("/nowhere", world->arena, &config, &is_whole,
+                                                       &findings, &world->failure));
     assert_null(config);
 }
 

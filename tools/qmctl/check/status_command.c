@@ -50,6 +50,7 @@ struct lines {
     struct output_table table;
     struct check_counts found;
     bool some_failed;
+    bool is_whole; /* config.xml could be read to its end */
 };
 
 static void add_state(struct lines *lines, const char *what, struct text name, const char *state,
@@ -538,10 +539,22 @@ static void look_at_results(struct session *session, struct lines *lines)
                  text_copy(session->arena, text_from(db_explain(session->db, status))));
 }
 
+/* Which project_check has not examined, as the rest of config.xml is not known. */
+static void reach_database(struct session *session, struct lines *lines)
+{
+    bool is_there = session_db(session) == STATUS_OK;
+
+    add_line(lines, "database", session->config->db_name, is_there,
+             is_there ? TEXT("can be reached, by what stands in config.xml before the error")
+                      : text_copy(session->arena, text_from(session->failure.text)));
+}
+
 /* What can be read is shown, whatever is wrong. */
 static void look_at_database(struct session *session, struct lines *lines)
 {
-    if (lines->found.errors[TOPIC_database] == 0)
+    if (!lines->is_whole)
+        reach_database(session, lines);
+    else if (lines->found.errors[TOPIC_database] == 0)
         add_line(lines, "database", session->config->db_name, true,
                  text_from(db_trouble_words[DB_TROUBLE_NONE].words));
     if (session_db(session) != STATUS_OK)
@@ -640,10 +653,10 @@ enum exit_code command_status(struct session *session)
     static const char *const titles[] = {"what", "name", "state", "words"};
     struct lines lines = {.table = TABLE_BEGIN(session, "lines", titles)};
 
-    bool has_config = session_config_partly(session);
+    bool has_config = session_config_partly(session, &lines.is_whole);
 
     project_check(session->project, CHECK_DATABASE, take_finding, &lines);
-    if (has_config) {
+    if (has_config && (lines.is_whole || session->config->db_name.length > 0)) {
         (void)curl_global_init(CURL_GLOBAL_DEFAULT);
         look_at_folder(session, &lines);
         look_at_database(session, &lines);

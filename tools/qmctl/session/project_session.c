@@ -81,15 +81,16 @@ enum status session_config(struct session *session)
     return status;
 }
 
-bool session_config_partly(struct session *session)
+bool session_config_partly(struct session *session, bool *ret_is_whole)
 {
     struct config_findings findings;
     struct failure unused = {.status = STATUS_OK};
 
+    *ret_is_whole = true;
     if (session->config != NULL)
         return true;
-    return config_load_partly(session->project, session->arena, &session->config, &findings,
-                              &unused) == STATUS_OK ||
+    return config_load_partly(session->project, session->arena, &session->config, ret_is_whole,
+                              &findings, &unused) == STATUS_OK ||
            session->config != NULL;
 }
 

@@ -97,9 +97,10 @@ void print_config_warnings(const struct config_findings *findings);
 
 /* Load config.xml, and connect, once. */
 MUST_CHECK enum status session_config(struct session *session);
-/* The same for whoever has said already what is wrong with it: wrong values are their defaults.
- * False: it cannot be read. */
-bool session_config_partly(struct session *session);
+/* The same for whoever has said already what is wrong with it: wrong values are their defaults; of
+ * a file that cannot be read to its end it is what stands before the error, and *ret_is_whole
+ * false. False: there is nothing of it. */
+bool session_config_partly(struct session *session, bool *ret_is_whole);
 MUST_CHECK enum status session_db(struct session *session);
 /* The application of that name, in the arena; to be called when the database is open.
  * STATUS_NOT_FOUND: there is none, which is said, with the names that there are. */
