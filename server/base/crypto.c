@@ -16,6 +16,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -27,7 +28,10 @@
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 #include <openssl/param_build.h>
+#include <openssl/pem.h>
 #include <openssl/rsa.h>
+#include <openssl/x509.h>
+#include <openssl/x509v3.h>
 
 #include "server/base/banned.h"
 
@@ -418,6 +422,102 @@ enum status rsa_verify_md5(struct text public_key, const char md5[MD5_HEX_SIZE],
     if (length != MD5_DIGITS || memcmp(signed_text, md5, MD5_DIGITS) != 0)
         return fail(failure, STATUS_INVALID, "signature is over other data");
     return STATUS_OK;
+}
+
+/* --- certificates ---------------------------------------------------------------------------- */
+
+/* A key with a passphrase is asked for by nobody. */
+static int no_passphrase(char *buffer, int size, int writes, void *context)
+{
+    (void)buffer, (void)size, (void)writes, (void)context;
+    return -1;
+}
+
+static enum status open_pem(const char *path, FILE **ret_file, struct failure *failure)
+{
+    *ret_file = fopen(path, "re");
+    return *ret_file == NULL ? fail(failure, STATUS_IO, "%s: %s", path, strerror(errno))
+                             : STATUS_OK;
+}
+
+static enum status read_certificate(const char *path, X509 **ret_certificate,
+                                    struct failure *failure)
+{
+    FILE *file = NULL;
+    enum status status = open_pem(path, &file, failure);
+
+    if (status != STATUS_OK)
+        return status;
+    *ret_certificate = PEM_read_X509(file, NULL, no_passphrase, NULL);
+    (void)fclose(file);
+    ERR_clear_error();
+    return *ret_certificate == NULL ? fail(failure, STATUS_INVALID, "%s: no certificate", path)
+                                    : STATUS_OK;
+}
+
+static enum status check_key(X509 *certificate, const char *path, struct failure *failure)
+{
+    FILE *file = NULL;
+    EVP_PKEY *key;
+    int fits;
+    enum status status = open_pem(path, &file, failure);
+
+    if (status != STATUS_OK)
+        return status;
+    key = PEM_read_PrivateKey(file, NULL, no_passphrase, NULL);
+    (void)fclose(file);
+    fits = key != NULL && X509_check_private_key(certificate, key) == 1;
+    ERR_clear_error();
+    if (key == NULL)
+        return fail(failure, STATUS_INVALID, "%s: no private key, or it has a passphrase", path);
+    EVP_PKEY_free(key);
+    return fits ? STATUS_OK
+                : fail(failure, STATUS_INVALID, "%s is not the key of the certificate", path);
+}
+
+/* Days from now to then. */
+static int days_to(const ASN1_TIME *then, int64_t now)
+{
+    ASN1_TIME *from = ASN1_TIME_set(NULL, (time_t)now);
+    int days = 0, seconds = 0;
+
+    if (from == NULL || ASN1_TIME_diff(&days, &seconds, from, then) != 1)
+        days = 0;
+    ASN1_TIME_free(from);
+    return days < 0 || seconds < 0 ? days - (days == 0) : days;
+}
+
+static enum status check_dates(const X509 *certificate, const char *path, int64_t now,
+                               int *ret_days, struct failure *failure)
+{
+    const ASN1_TIME *end = X509_get0_notAfter(certificate);
+    time_t moment = (time_t)now;
+
+    if (X509_cmp_time(X509_get0_notBefore(certificate), &moment) > 0)
+        return fail(failure, STATUS_INVALID, "%s is not valid yet", path);
+    *ret_days = days_to(end, now);
+    if (X509_cmp_time(end, &moment) < 0)
+        return fail(failure, STATUS_INVALID, "%s expired " COUNT_FORMAT " ago", path,
+                    COUNT_ARG(-*ret_days, "day"));
+    return STATUS_OK;
+}
+
+enum status certificate_check(const char *certificate_path, const char *key_path, const char *host,
+                              int64_t now, int *ret_days, struct failure *failure)
+{
+    X509 *certificate = NULL;
+    enum status status = read_certificate(certificate_path, &certificate, failure);
+
+    if (status == STATUS_OK)
+        status = check_key(certificate, key_path, failure);
+    if (status == STATUS_OK)
+        status = check_dates(certificate, certificate_path, now, ret_days, failure);
+    if (status == STATUS_OK && X509_check_host(certificate, host, 0, 0, NULL) != 1 &&
+        X509_check_ip_asc(certificate, host, 0) != 1)
+        status = fail(failure, STATUS_INVALID, "%s is not for %s", certificate_path, host);
+    X509_free(certificate);
+    ERR_clear_error();
+    return status;
 }
 
 const char *crypto_library_version(void)

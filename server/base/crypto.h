@@ -64,6 +64,14 @@ MUST_CHECK enum status rsa_check_public_key(struct text public_key, struct failu
 MUST_CHECK enum status rsa_verify_md5(struct text public_key, const char md5[MD5_HEX_SIZE],
                                       struct text signature, struct failure *failure);
 
+/* What clients would find wrong with a web server's certificate (a PEM file; the first in it) at
+ * `now`: that it is for another host, not valid yet, or not any more; and what a web server would:
+ * that the key (another PEM file) is another's. STATUS_INVALID: it is, or a file is neither;
+ * STATUS_IO: a file cannot be opened. *ret_days: how long it is valid from then on. */
+MUST_CHECK enum status certificate_check(const char *certificate_path, const char *key_path,
+                                         const char *host, int64_t now, int *ret_days,
+                                         struct failure *failure);
+
 /* Of the library, for --version. */
 const char *crypto_library_version(void);
 

@@ -201,8 +201,22 @@ expect 0 '^warning +.*/config.xml cannot be (read|entered)|cannot be entered' de
 expect 2 'wanted proxy-fcgi, fcgid or cgi' deploy apache --how php
 chown daemon:daemon "$dir/usual/config.xml" && chmod 640 "$dir/usual/config.xml"
 [ "$(id -u)" != 0 ] || expect 0 '^run +usermod -a -G daemon www-data && systemctl restart apache2$' deploy apache --how cgi
-expect 0 '^warning +--key /k: No such file or directory$' deploy apache --how cgi --certificate "$file" --key /k
-same "a certificate that is there" "$(grep -c 'warning.*--certificate' "$dir/said")" 0
+# What clients and web servers would refuse is said before anything is written.
+certificate() { # NAME HOST DAYS
+    openssl req -x509 -newkey rsa:2048 -nodes -keyout "$dir/$1.key" -out "$dir/$1.pem" -subj "/CN=$2" \
+        -addext "subjectAltName=IP:$2" -days "$3" 2>/dev/null
+}
+certificate ours 127.0.0.1 100 && certificate others 127.0.0.2 100 && certificate short 127.0.0.1 3
+with_certificate() { deploy nginx --dry-run --certificate "$dir/$1" --key "$dir/$2"; }
+expect 3 'warning +certificate: .*/absent: No such file or directory$' with_certificate ours.pem absent
+expect 3 'warning +certificate: .*/others.key is not the key of the certificate$' with_certificate ours.pem others.key
+expect 3 'warning +certificate: .*/others.pem is not for 127.0.0.1$' with_certificate others.pem others.key
+expect 3 'warning +certificate: .*/short.pem expires in [0-3] days?$' with_certificate short.pem short.key
+with_certificate ours.pem ours.key >"$dir/said"
+same "nothing is wrong with a good one" "$(grep -c 'warning.*certificate' "$dir/said")" 0
+mv "$dir/usual/keys/upload_private" "$dir/upload_private.kept"
+expect 3 'warning +.*/upload_private' with_certificate ours.pem ours.key
+mv "$dir/upload_private.kept" "$dir/usual/keys/upload_private"
 expect 2 'go together' deploy nginx --certificate /c
 expect 2 'not a whole number from 1 to 65535' deploy nginx --port http
 expect 1 'no group nobodies' deploy nginx --group nobodies

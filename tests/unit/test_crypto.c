@@ -6,6 +6,7 @@
 #include "tests/support/test.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "server/base/banned.h"
 
@@ -204,6 +205,48 @@ static void a_full_arena_is_an_answer(void **state)
     arena_destroy(small);
 }
 
+/* data/certificate is for example.org and 127.0.0.1, and valid for ten days from then on. */
+static void certificates(void **state)
+{
+    enum { DAY = 86400 };
+    const int64_t begins = 1795798480;
+    static const struct {
+        const char *certificate, *key, *host, *said; /* NULL: nothing is wrong */
+        int64_t after;
+        int days;
+    } cases[] = {
+        {"certificate", "certificate_key", "example.org", NULL, 1, 9},
+        {"certificate", "certificate_key", "127.0.0.1", NULL, 9 * DAY + 1, 0},
+        {"certificate", "certificate_key", "www.example.org", "certificate is not for www.exam", 1,
+         9},
+        {"certificate", "certificate_key", "127.0.0.2", "is not for 127.0.0.2", 1, 9},
+        {"certificate", "certificate_key", "example.org", "is not valid yet", -1, 0},
+        {"certificate", "certificate_key", "example.org", "expired 1 day ago", 10 * DAY + 1, -1},
+        {"certificate", "certificate_key", "example.org", "expired 3 days ago", 13 * DAY + 1, -3},
+        {"certificate", "certificate", "example.org", "certificate: no private key", 1, 0},
+        {"certificate_key", "certificate_key", "example.org", "no certificate", 1, 0},
+        {"certificate", "absent", "example.org", "absent: No such file", 1, 0},
+        {"absent", "certificate_key", "example.org", "absent: No such file", 1, 0},
+    };
+    const char *folder = getenv("QM_SOURCE_DIR");
+
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct text certificate =
+            text_print(*state, "%s/tests/unit/data/%s", folder, cases[i].certificate);
+        struct text key = text_print(*state, "%s/tests/unit/data/%s", folder, cases[i].key);
+        struct failure failure = {.status = STATUS_OK};
+        int days = 0;
+        enum status status = certificate_check(certificate.at, key.at, cases[i].host,
+                                               begins + cases[i].after, &days, &failure);
+
+        if (cases[i].said == NULL)
+            assert_status(STATUS_OK, status);
+        else if (status == STATUS_OK || strstr(failure.text, cases[i].said) == NULL)
+            fail_msg("case %zu: %s", i, failure.text);
+        assert_int_equal(days, cases[i].days);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -217,6 +260,7 @@ int main(void)
         cmocka_unit_test(unreadable_keys_and_signatures_are_invalid),
         cmocka_unit_test(generated_keys_have_the_fixed_layout_and_work),
         cmocka_unit_test(a_full_arena_is_an_answer),
+        cmocka_unit_test(certificates),
     };
 
     return cmocka_run_group_tests(tests, make_arena, destroy_arena);

@@ -3,7 +3,9 @@
  * server would stumble over. */
 #include "config/config.h"
 #include "server/base/arena.h"
+#include "server/base/crypto.h"
 #include "server/base/file.h"
+#include "server/check/project_check.h"
 #include "tools/qmctl/deploy/deployment.h"
 #include "tools/qmctl/session/commands.h"
 
@@ -53,14 +55,36 @@ static void look_at_path(struct deployment *deployment, const char *path, int wa
                     deploy_lacks(deployment->session, &deployment->place, path, wanted));
 }
 
-/* The web server reads these as root. */
-static void look_at_file(struct deployment *deployment, const char *option)
-{
-    const char *path = option_value(deployment->session, option);
+enum { DAYS_LEFT_FEW = 14 };
 
-    if (path != NULL && access(path, F_OK) != 0)
-        deployment_warn(deployment, text_print(deployment->session->arena, "--%s %s: %s", option,
-                                               path, strerror(errno)));
+/* The web server reads them as root. */
+static void look_at_certificate(struct deployment *deployment)
+{
+    struct session *session = deployment->session;
+    const char *certificate = option_value(session, "certificate");
+    const char *key = option_value(session, "key");
+    struct failure failure = {.status = STATUS_OK};
+    int days = 0;
+
+    if (certificate == NULL || key == NULL)
+        return;
+    if (certificate_check(certificate, key, deploy_place_value(&deployment->place, "HOST"),
+                          session->now, &days, &failure) != STATUS_OK)
+        deployment_warn(deployment, text_print(session->arena, "certificate: %s", failure.text));
+    else if (days < DAYS_LEFT_FEW)
+        deployment_warn(deployment,
+                        text_print(session->arena, "certificate: %s expires in " COUNT_FORMAT,
+                                   certificate, COUNT_ARG(days, "day")));
+}
+
+/* With others no client takes files, and no upload is taken. */
+static void warn_of_key(void *context, const struct check_finding *finding)
+{
+    struct deployment *deployment = context;
+
+    if (finding->topic == TOPIC_keys)
+        deployment_warn(deployment,
+                        text_copy(deployment->session->arena, text_from(finding->text)));
 }
 
 static void look_at_folders(struct deployment *deployment)
@@ -77,8 +101,8 @@ static void look_at_folders(struct deployment *deployment)
         look_at_path(deployment, deploy_place_value(&deployment->place, "DOWNLOAD"), R_OK | X_OK);
     if (!deployment->place.has_boinc_pages)
         look_at_path(deployment, deploy_place_value(&deployment->place, "PAGES"), R_OK | X_OK);
-    look_at_file(deployment, "certificate");
-    look_at_file(deployment, "key");
+    look_at_certificate(deployment);
+    project_check(deployment->session->project, CHECK_NO_DATABASE, warn_of_key, deployment);
     if (deployment->place.is_https && !deployment->place.has_tls)
         deployment_warn(deployment,
                         TEXT("clients come by https, as master_url says: without --certificate "
