@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # What a comment or a page cites is in the tree. There are three forms: "policy(7) N.M", "protocol(7) N.M" or "glossary(7) N"
 # (also "N.M, N.M" and "N.M to N.M"), a section of that page; "requirement N-M", a row of tests/requirements.md; and the name
-# of a file, with or without folders. Numbers of sections of no page, and texts that are not here, are refused. Prints how many
-# citations there are.
+# of a file, with or without folders. Numbers of sections of no page, and texts that are not here, are refused. So is a row of
+# tests/mutants that explains a line which its file does not have. Prints how many citations there are.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -192,6 +192,16 @@ refuse "say policy(7) N.M, or whose section it is" '\b[Ss]ections? [0-9]+\.[0-9]
 refuse "a section of no page" $'(^|[ \t])\\([0-9]{1,2}\\.[0-9]{1,2}( to [0-9.]+)?[,;)]'
 grep -E '^[^:]*\.(c|h|def):' "$work/comments" >"$work/texts" || true
 refuse "a section of no page" $'(^|\t)[0-9]{1,2}(\\.[0-9]{1,2}){1,2}(:|,| *$)'
+
+# A change that no test notices is explained by the text of its line.
+while IFS= read -r row; do
+    file=${row%% *} line=${row#* \"}
+    line=${line%%\" [\[]*}
+    if ! grep -qxF -- "$line" <(sed 's/^ *//' "$file"); then
+        echo "tests/mutants explains a line that $file does not have: $line" >&2
+        failed=1
+    fi
+done < <(grep '^[a-z].* survives: ' tests/mutants)
 
 echo "citations: $(wc -l <"$work/cited")"
 exit "$failed"

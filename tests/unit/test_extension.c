@@ -20,7 +20,7 @@ static void each_case_has_its_deadline(void **state)
         double availability;
         bool is_computed;
     } cases[] = {
-        {"far ahead, though it cannot be met", -SPAN - 1, 40 * HOUR, STORED, STORED, 1, false},
+        {"far ahead, though it cannot be met", -SPAN, 40 * HOUR, STORED, STORED, 1, false},
         {"near, and in time", -3 * HOUR, 3 * HOUR, STORED, STORED, 1, false},
         {"near, and late", -3 * HOUR, 3 * HOUR + 1, STORED, STORED + SPAN, 1, false},
         {"late as its host is often away", -3 * HOUR, 2 * HOUR, STORED, STORED + SPAN, .5, false},
