@@ -44,8 +44,8 @@ enum {
     FINDING_BYTES = 4096,
     CHECK_BYTES_MAX = 64 * 1024 * 1024,
     BLOCK_BYTES_MAX = 65535,
-    OTHER_CONNECTIONS =
-        4 /* of a server, beside its threads: watcher, a look, job pool, uses of qmctl */
+    /* of a server, beside its threads: watcher, a look, job pool, figures, uses of qmctl */
+    OTHER_CONNECTIONS = 5
 };
 
 /* One check under way. */

@@ -181,6 +181,8 @@ static enum status write_totals(struct db *db, struct arena *arena,
     return status == STATUS_OK ? db_figures_prune(db, totals->at) : status;
 }
 
+/* The turn is taken before the work, and not given back: nobody is to wait for its row as long as
+ * counting takes, and if this process dies, the next interval is soon. */
 enum status duty_project_figures(struct db *db, const struct catalog *catalog, int64_t now,
                                  int64_t interval, bool *ret_done)
 {
@@ -191,13 +193,17 @@ enum status duty_project_figures(struct db *db, const struct catalog *catalog, i
 
     if (arena != NULL)
         status = db_duty_take(db, TEXT("project figures"), interval, &is_ours);
+    if (status == STATUS_OK)
+        status = db_commit(db);
     if (status == STATUS_OK && is_ours)
         status = count_all(db, arena, catalog, now, &totals);
+    if (status == STATUS_OK && is_ours)
+        status = db_rollback(db);
     if (status == STATUS_OK && is_ours)
         status = write_totals(db, arena, &totals);
     if (status == STATUS_OK && is_ours)
         status = db_commit(db);
-    if (status != STATUS_OK || !is_ours)
+    if (status != STATUS_OK)
         (void)db_rollback(db);
     arena_destroy(arena);
     *ret_done = status == STATUS_OK && is_ours;

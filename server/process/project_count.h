@@ -16,8 +16,8 @@ struct db;
  */
 enum { PROJECT_COUNT_S = 600, PROJECT_COUNT_PAUSE = 100 };
 
-/* If nobody has within `interval` seconds. One transaction of its own, rolled back on failure: the
- * duty is due then as before. Deletes figures that are kept no longer, too. */
+/* If nobody has within `interval` seconds. Where it fails, it is due after the interval. Deletes
+ * figures that are kept no longer, too. */
 MUST_CHECK enum status duty_project_figures(struct db *db, const struct catalog *catalog,
                                             int64_t now, int64_t interval, bool *ret_done);
 

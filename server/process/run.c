@@ -8,6 +8,7 @@
 #include "server/base/log.h"
 #include "server/base/random.h"
 #include "server/process/fcgi.h"
+#include "server/process/figures.h"
 #include "server/process/load_meter.h"
 #include "server/process/receive.h"
 #include "server/process/server.h"
@@ -61,6 +62,7 @@ struct running {
     struct listener *listener;
     struct receiver *receiver;
     struct watcher *watcher;
+    struct figures_thread *figures;
     struct worker_thread *threads;
     int thread_count;
     atomic_int threads_running;
@@ -238,6 +240,7 @@ static void run_until_stopped(struct running *running, const sigset_t *signals)
             if (log_reopen() != STATUS_OK)
                 log_line(LOG_LEVEL_WARNING, "event=log_not_reopened");
             watcher_reload(running->watcher);
+            figures_wake(running->figures);
         }
         cut_overdue(running, clock_ns());
     }
@@ -294,6 +297,9 @@ static enum status start(struct running *running, struct failure *failure)
     if (status != STATUS_OK)
         return status;
     server_start_pool(running->server);
+    status = figures_start(running->server, &running->figures, failure);
+    if (status != STATUS_OK)
+        return status;
     server_snapshot(running->server, &snapshot);
     status = start_receiver(running, snapshot.config, failure);
     if (status == STATUS_OK)
@@ -334,6 +340,7 @@ enum status run_fastcgi(struct server *server, struct failure *failure)
     receiver_join(running->receiver);
     server_stop_pool(server);
     watcher_stop(running->watcher);
+    figures_stop(running->figures);
     listener_close(running->listener);
     free(running);
     if (status == STATUS_OK)

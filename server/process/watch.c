@@ -20,7 +20,6 @@
 #include "server/process/duties.h"
 #include "server/process/fates_keeper.h"
 #include "server/process/health.h"
-#include "server/process/project_count.h"
 #include "server/process/project_keeper.h"
 #include "server/process/server.h"
 #include "server/process/status_gather.h"
@@ -66,9 +65,6 @@ static const uint64_t folder_ns = UINT64_C(60000000000), backlog_ns = UINT64_C(6
 
 static const uint64_t fates_ns = UINT64_C(10000000000), fates_read_ns = UINT64_C(60000000000);
 
-/* How often figures that outlive the process are written and read. */
-static const uint64_t figures_ns = UINT64_C(60000000000);
-
 enum watched {
     WATCHED_CONFIG,
     WATCHED_AUX,
@@ -105,7 +101,7 @@ struct watcher {
 
     struct db *db;
     struct config *db_config; /* that db was opened with */
-    uint64_t catalog_due_ns, duties_due_ns, fates_due_ns, fates_read_due_ns, figures_due_ns;
+    uint64_t catalog_due_ns, duties_due_ns, fates_due_ns, fates_read_due_ns;
     bool catalog_failed; /* and was logged */
 
     struct config *begun; /* what the process began with */
@@ -442,58 +438,6 @@ static void read_fates(struct watcher *watcher)
     close_database(watcher);
 }
 
-static enum status save_figures(struct watcher *watcher)
-{
-    enum status status = status_keeper_save(server_status(watcher->server), watcher->db);
-
-    return status == STATUS_OK ? db_commit(watcher->db) : status;
-}
-
-/* Counts the project's jobs if it is our turn, and reads what whoever did has left. */
-static enum status read_project(struct watcher *watcher, const struct snapshot *snapshot)
-{
-    struct project_keeper *keeper = server_project_keeper(watcher->server);
-    double pause = project_keeper_count_seconds(keeper) * PROJECT_COUNT_PAUSE;
-    int64_t now = (int64_t)time(NULL),
-            interval = pause > PROJECT_COUNT_S ? (int64_t)pause : PROJECT_COUNT_S;
-    enum status status = STATUS_OK;
-    bool done = false;
-
-    if (snapshot->catalog != NULL)
-        status = duty_project_figures(watcher->db, snapshot->catalog, now, interval, &done);
-    if (status == STATUS_OK)
-        status = project_keeper_read(keeper, watcher->db, now);
-    if (done)
-        log_line(LOG_LEVEL_DEBUG, "event=project_counted seconds=%.3f",
-                 project_keeper_count_seconds(keeper));
-    return status;
-}
-
-/* What pages show of the past and of the whole project; where it cannot be had, what was read
- * before is shown. */
-static void keep_figures(struct watcher *watcher)
-{
-    struct snapshot snapshot;
-    enum status status;
-
-    if (watcher->db == NULL || clock_ns() < watcher->figures_due_ns)
-        return;
-    watcher->figures_due_ns = clock_ns() + figures_ns;
-    server_snapshot(watcher->server, &snapshot); /* with the catalog that was read a moment ago */
-    status = save_figures(watcher);
-    if (status == STATUS_OK)
-        status = status_keeper_load(server_status(watcher->server), watcher->db);
-    if (status == STATUS_OK)
-        status = read_project(watcher, &snapshot);
-    snapshot_release(&snapshot);
-    if (status == STATUS_OK) {
-        (void)db_rollback(watcher->db);
-        return;
-    }
-    log_event(LOG_LEVEL_WARNING, "figures_not_kept", text_from(db_error(watcher->db)));
-    close_database(watcher);
-}
-
 /* --- what the server says of itself ------------------------------------------------------------
  */
 
@@ -586,13 +530,12 @@ static void check_all(struct watcher *watcher)
     recording_turn(server_recording(watcher->server), snapshot.config, (int64_t)time(NULL));
     check_triggers(watcher, snapshot.config);
     if (reload)
-        watcher->catalog_due_ns = watcher->fates_read_due_ns = watcher->figures_due_ns = 0;
+        watcher->catalog_due_ns = watcher->fates_read_due_ns = 0;
     refresh_catalog(watcher, snapshot.config);
     do_duties(watcher, &snapshot);
     read_backlog(watcher);
     flush_fates(watcher);
     read_fates(watcher);
-    keep_figures(watcher);
     examine_database(watcher, snapshot.config);
     check_folder(watcher, snapshot.config);
     health_note_counters(server_health(watcher->server), (int64_t)time(NULL));
@@ -675,7 +618,5 @@ void watcher_stop(struct watcher *watcher)
     pthread_join(watcher->thread, NULL);
     watcher->fates_due_ns = 0;
     flush_fates(watcher);
-    if (watcher->db != NULL && save_figures(watcher) != STATUS_OK)
-        log_event(LOG_LEVEL_WARNING, "figures_not_kept", text_from(db_error(watcher->db)));
     watcher_free(watcher);
 }
