@@ -220,6 +220,37 @@ static void some_hosts_can_have_some(void **state)
     assert_says(line, "1 waiting job, such as job_5, can be had by none of the hosts asked (6)");
 }
 
+/* A line of what servers read. */
+static void assert_kept(const char *line)
+{
+    struct text kept = test_sql_text(
+        database, "SELECT CONCAT('\n', figures) FROM qm_figures WHERE kind = 'stuck'");
+
+    if (!text_contains(kept, text_from(line)))
+        fail_msg("\"%s\" is not in " TEXT_FORMAT, line, TEXT_ARG(kept));
+}
+
+/* By whoever looks: `qmctl status` each time, `qmctl transition` once an hour. */
+static void what_was_found_is_left_for_servers(void **state)
+{
+    char line[BYTES];
+
+    (void)state;
+    begin();
+    test_sql(database, "INSERT INTO qm_duty (name, due) VALUES ('stuck jobs', 0)");
+    assert_int_equal(0, ask("transition", "", line));
+    assert_kept("\nhosts 6\njobs 0\n");
+    test_sql(database, "UPDATE workunit SET rsc_memory_bound = 6e10 WHERE id = 5");
+    assert_int_equal(0, ask("transition", "", line));
+    assert_kept("\njobs 0\n"); /* within the hour */
+    (void)ask("status", "jobs\t", line);
+    assert_kept("\njobs 1\nclass 1\twork\tjob_5\t6 hosts: the jobs need more memory");
+    test_sql(database, "UPDATE workunit SET rsc_memory_bound = 1e7;"
+                       "UPDATE qm_duty SET due = UNIX_TIMESTAMP() - 1");
+    assert_int_equal(0, ask("transition", "", line));
+    assert_kept("\nhosts 6\njobs 0\n");
+}
+
 /* The first hosts stand so near to each other that all are read. */
 static void hosts_that_stay_away_are_not_asked(void **state)
 {
@@ -257,6 +288,7 @@ int main(void)
         cmocka_unit_test(what_nobody_can_have_is_named),
         cmocka_unit_test(what_passes_is_nothing),
         cmocka_unit_test(some_hosts_can_have_some),
+        cmocka_unit_test(what_was_found_is_left_for_servers),
         cmocka_unit_test(hosts_that_stay_away_are_not_asked),
         cmocka_unit_test(of_no_host_it_is_not_known),
     };

@@ -42,7 +42,7 @@ awk '
     END { if (NR < 100) print "only " NR " lines" }' "$work/page" >"$work/faults"
 [ ! -s "$work/faults" ] || cat "$work/faults"
 claim "the page is well-formed" test ! -s "$work/faults"
-claim "each step has its times" test "$(grep -c '^quartermaster_request_step_seconds_count' "$work/page")" = 10
+claim "each step has its times" test "$(grep -c '^quartermaster_request_step_seconds_count' "$work/page")" = 11
 
 claim "requests were timed" grep -q '^quartermaster_request_seconds_count 16$' "$work/page"
 claim "so was their wait" grep -q '^quartermaster_request_waiting_seconds_count 16$' "$work/page"
@@ -65,6 +65,12 @@ done < <(echo "$account"; rows "SELECT DISTINCT domain_name FROM host WHERE LENG
     UNION SELECT DISTINCT last_ip_addr FROM host WHERE last_ip_addr <> ''
     UNION SELECT name FROM result WHERE server_state <> 2 LIMIT 40")
 
+# Jobs that nobody can have are found by qmctl.
+"$QM_BINARY_DIR/qmctl" transition --project "$project" >"$work/transition.log" 2>&1 || cat "$work/transition.log"
+# shellcheck disable=SC2317 # within() calls it
+stuck_shown() { kill -HUP "$server_pid" && curl -s "$url/metrics" >"$work/page" && grep -q '^quartermaster_jobs_without_hosts ' "$work/page"; }
+claim "what qmctl found of jobs that nobody can have is shown" within 20 stuck_shown
+
 for sample in prometheus-alerts.yml grafana-dashboard.json; do
     names=$(grep -oE 'quartermaster_[a-z_]+' "$QM_SOURCE_DIR/config/$sample" | sort -u)
     claim "$sample asks for figures" test "$(wc -w <<<"$names")" -ge 10
@@ -84,7 +90,7 @@ status_matches() { get_status && grep -qE -- "$1" "$work/status"; }
 claim "the status page has the requests, as many as there were" within 10 status_matches \
     '<th scope="row">requests that a thread took</th><td>[0-9.]+</td><td>16</td><td>16</td><td>16<'
 claim "the jobs by app" grep -qE '>Work <code>work</code></th><td class="left">CPU</td><td>[1-9][0-9]*<' "$work/status"
-claim "the time of each step" test "$(sed -n '/<section id="steps"/,/<.section>/p' "$work/status" | grep -c '<th scope="row">')" = 10
+claim "the time of each step" test "$(sed -n '/<section id="steps"/,/<.section>/p' "$work/status" | grep -c '<th scope="row">')" = 11
 claim "and no words of volunteers" not grep -qE 'Ada|a@example|\.example' "$work/status"
 write_config "<record_requests/>" "<load_target>0.5</load_target>" "<db_passwd>xyzzy77</db_passwd>"
 claim "a change of config.xml is on it" within 20 status_has 'load_target: 0.5, was 0.7'

@@ -17,6 +17,7 @@
 #include "tools/qmctl/session/commands.h"
 #include "tools/qmctl/session/output.h"
 #include "tools/qmctl/why/why_jobs.h"
+#include "tools/qmctl/why/why_keep.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -587,6 +588,8 @@ static void look_at_chances(struct session *session, struct lines *lines)
                              session->failure.text));
         return;
     }
+    if (why_jobs_keep(session, &chances) != STATUS_OK) /* the servers go on showing the last look */
+        session->failure = (struct failure){.status = STATUS_OK};
     for (size_t i = 0; i < chances.count; i++) {
         if (!job_chance_is_none(&chances, &chances.items[i]))
             continue;

@@ -12,6 +12,7 @@
 #include "tools/qmctl/session/ending.h"
 #include "tools/qmctl/session/output.h"
 #include "tools/qmctl/session/pass_session.h"
+#include "tools/qmctl/why/why_keep.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -68,6 +69,14 @@ static bool has_counted(const struct pass_counts *counts)
     return has;
 }
 
+/* The round is done, whatever becomes of this. */
+static void look_for_stuck_jobs(struct session *session)
+{
+    if (!ending_is_wanted() && why_jobs_hourly(session) != STATUS_OK)
+        (void)session_failed(session);
+    session->failure = (struct failure){.status = STATUS_OK};
+}
+
 /* Ended by a signal, when what is under way is done. */
 static enum exit_code loop(struct session *session, struct pass_settings *settings, int64_t seconds)
 {
@@ -87,6 +96,8 @@ static enum exit_code loop(struct session *session, struct pass_settings *settin
             status = orphan_count_some(&owner, settings->now, &orphans);
         if (status != STATUS_OK)
             (void)session_failed(session);
+        else
+            look_for_stuck_jobs(session);
         if (has_counted(&counts))
             print_counts(session, &counts);
         if (fflush(stdout) != 0)
@@ -142,6 +153,8 @@ enum exit_code command_transition(struct session *session)
     owner.fates = fates_create();
     status = pass_round(&owner, &settings, &memory, &counts);
     fates_destroy(owner.fates);
+    if (status == STATUS_OK)
+        look_for_stuck_jobs(session);
     print_counts(session, &counts);
     if (fflush(stdout) == 0)
         ending_obey();

@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "tools/qmctl/why/why_keep.h"
+
+#include "db/db.h"
+#include "db/figure_rows.h"
+#include "server/base/arena.h"
+#include "server/base/buffer.h"
+#include "server/status/stuck_words.h"
+
+#include <time.h>
+
+#include "server/base/banned.h"
+
+enum { HOUR_S = 3600, HOSTS_ASKED = 500, CLASSES_JUDGED = 200, JOBS_LOOKED_AT = 10000 };
+#define LOOK_BYTES_MAX ((size_t)512 << 20)
+
+static enum status write_words(struct session *session, struct text words)
+{
+    struct db *db = NULL;
+    enum status status = db_open(session->config, &db, &session->failure);
+
+    if (status != STATUS_OK)
+        return status;
+    status = db_figures_write(db, FIGURES_STUCK, 0, 0, words);
+    if (status == STATUS_OK)
+        status = db_commit(db);
+    status = db_failed(db, status, "qm_figures", &session->failure);
+    db_close(db);
+    return status;
+}
+
+enum status why_jobs_keep(struct session *session, const struct job_chances *chances)
+{
+    struct stuck_class *classes =
+        ARENA_ARRAY(session->arena, STUCK_CLASSES_MOST, struct stuck_class);
+    struct stuck_jobs stuck = {
+        .at = (int64_t)time(NULL), .hosts = (int64_t)chances->hosts, .classes = classes};
+    struct buffer words = buffer_in(session->arena);
+    enum reason reason;
+
+    if (classes == NULL)
+        return fail(&session->failure, STATUS_NO_MEMORY, "no memory");
+    for (size_t i = 0; i < chances->count; i++) {
+        const struct job_chance *chance = &chances->items[i];
+
+        if (!job_chance_is_none(chances, chance))
+            continue;
+        stuck.jobs += chance->class.count;
+        if (stuck.count < STUCK_CLASSES_MOST)
+            classes[stuck.count++] =
+                (struct stuck_class){.app = chance->app_name,
+                                     .job = chance->class.job.workunit.name,
+                                     .words = job_chance_words(session->arena, chance, &reason),
+                                     .jobs = chance->class.count};
+    }
+    stuck_words_write(&stuck, &words);
+    if (arena_overflowed(session->arena))
+        return fail(&session->failure, STATUS_NO_MEMORY, "no memory");
+    return write_words(session, buffer_text(&words));
+}
+
+static enum status take_turn(struct session *session, bool *ret_is_ours)
+{
+    enum status status = db_duty_take(session->db, TEXT("stuck jobs"), HOUR_S, ret_is_ours);
+
+    if (status == STATUS_OK)
+        status = db_commit(session->db);
+    if (status != STATUS_OK)
+        (void)db_rollback(session->db);
+    return session_db_failed(session, status, "qm_duty");
+}
+
+/* In a session that has its own memory and connection. */
+static enum status look(struct session *guest)
+{
+    const struct job_chances_bounds bounds = {
+        .hosts = HOSTS_ASKED, .classes = CLASSES_JUDGED, .jobs_looked_at = JOBS_LOOKED_AT};
+    struct job_chances chances;
+    enum status status = session_db(guest);
+
+    if (status == STATUS_OK)
+        status = why_jobs(guest, &bounds, &chances);
+    if (status == STATUS_OK)
+        status = why_jobs_keep(guest, &chances);
+    db_close(guest->db);
+    return status;
+}
+
+enum status why_jobs_hourly(struct session *session)
+{
+    struct session guest = *session;
+    bool is_ours = false;
+    enum status status = take_turn(session, &is_ours);
+
+    if (status != STATUS_OK || !is_ours)
+        return status;
+    guest.db = NULL;
+    guest.arena = arena_create(LOOK_BYTES_MAX);
+    if (guest.arena == NULL)
+        return fail(&session->failure, STATUS_NO_MEMORY, "no memory");
+    guest.now = (int64_t)time(NULL);
+    status = look(&guest);
+    session->failure = guest.failure;
+    arena_destroy(guest.arena);
+    return status;
+}
