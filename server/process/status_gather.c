@@ -19,6 +19,7 @@
 #include "server/project/project.h"
 #include "server/request/walk.h"
 #include "server/status/project_page.h"
+#include "server/status/public_page.h"
 #include "server/status/status_page.h"
 
 #include <math.h>
@@ -311,6 +312,48 @@ static bool gather_project(struct server *server, const struct snapshot *snapsho
     }
     project_page_write(&figures, ret_page);
     return true;
+}
+
+/* --- what anybody may know -------------------------------------------------------------------- */
+
+/* "example.org" of "https://example.org:8080/project/". */
+static struct text host_of(struct text url)
+{
+    size_t begin = text_find(url, TEXT("://"));
+    struct text host =
+        begin < url.length ? (struct text){url.at + begin + 3, url.length - begin - 3} : url;
+
+    host = text_split(&host, '/');
+    return text_split(&host, ':');
+}
+
+enum status status_gather_public(struct server *server, const struct snapshot *snapshot,
+                                 struct buffer *ret_page)
+{
+    struct arena *arena = arena_create(ARENA_BYTES_MAX);
+    struct project_hour *week =
+        arena == NULL ? NULL : ARENA_ARRAY(arena, WEEK_SLOTS, struct project_hour);
+    struct project_figures figures = {.now = (int64_t)time(NULL)};
+    struct public_figures known = {
+        .host = host_of(snapshot->config->master_url),
+        .scheduler_serves = health_problem(server_health(server)) == NULL,
+    };
+    enum status status = STATUS_OK;
+
+    if (week == NULL || !project_keeper_figures(server_project_keeper(server), arena, figures.now,
+                                                week, &figures)) {
+        status = STATUS_NO_MEMORY;
+    } else if (figures.totals->at == 0 || snapshot->catalog == NULL) {
+        status = STATUS_NOT_FOUND;
+    } else {
+        known.totals = figures.totals;
+        known.apps = snapshot->catalog->rows.apps;
+        known.app_count = snapshot->catalog->rows.app_count;
+        public_page_write(&known, ret_page);
+        status = ret_page->overflowed ? STATUS_NO_MEMORY : STATUS_OK;
+    }
+    arena_destroy(arena);
+    return status;
 }
 
 /* --- any page --------------------------------------------------------------------------------- */

@@ -4,6 +4,7 @@
 #ifndef SERVER_PROCESS_STATUS_GATHER_H
 #define SERVER_PROCESS_STATUS_GATHER_H
 
+#include "server/base/status.h"
 #include "server/status/page_frame.h"
 
 #include <stdbool.h>
@@ -17,5 +18,9 @@ void status_gather_turn(struct server *server);
 /* The page of that kind. False: no memory. */
 bool status_gather_page(struct server *server, const struct snapshot *snapshot, enum page_kind kind,
                         struct buffer *ret_page);
+
+/* What anybody may know (server/status/public_page.h). STATUS_NOT_FOUND: it is not known yet. */
+MUST_CHECK enum status status_gather_public(struct server *server, const struct snapshot *snapshot,
+                                            struct buffer *ret_page);
 
 #endif

@@ -86,6 +86,20 @@ enum page_kind web_request_status_page(variable_reader *read, void *context)
                : PAGE_KINDS;
 }
 
+bool web_request_is_public(variable_reader *read, void *context)
+{
+    return text_is(text_from(read(context, "REQUEST_METHOD")), "GET") &&
+           text_is(text_from(read(context, "QM_PAGE")), "server_status");
+}
+
+void web_public_head(struct buffer *head, size_t length)
+{
+    buffer_print(head,
+                 "Content-Type: text/xml; charset=utf-8\r\nContent-Length: %zu\r\n"
+                 "Cache-Control: max-age=300\r\nX-Content-Type-Options: nosniff\r\n\r\n",
+                 length);
+}
+
 void web_status_head(struct buffer *head, size_t length)
 {
     buffer_print(head,

@@ -51,6 +51,11 @@ enum page_kind web_request_status_page(variable_reader *read, void *context);
 /* The head before it, with the Content-Security-Policy. */
 void web_status_head(struct buffer *head, size_t length);
 
+/* Whether it is asked for what anybody may know of the project: by GET and QM_PAGE. */
+bool web_request_is_public(variable_reader *read, void *context);
+/* The head before that, which anybody may keep for some minutes. */
+void web_public_head(struct buffer *head, size_t length);
+
 /* Whether this is a scheduler request at all; if not, a page for whoever looked is in `ret_page`.
  */
 bool web_request_is_post(variable_reader *read, void *context, const struct config *config,

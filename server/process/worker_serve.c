@@ -295,20 +295,42 @@ static void serve_status(struct worker *worker, struct exchange *exchange, enum 
     buffer_free(&head);
 }
 
+static void serve_public(struct worker *worker, struct exchange *exchange)
+{
+    struct buffer head = buffer_on_heap(4096), page = buffer_on_heap(STATUS_BYTES_MAX);
+
+    if (status_gather_public(worker->server, &exchange->snapshot, &page) == STATUS_OK) {
+        web_public_head(&head, page.length);
+        exchange_send(exchange, buffer_text(&head), buffer_text(&page));
+    } else {
+        const struct web_request web = {.is_unavailable = true};
+
+        exchange_reply(exchange, "text/plain", &web,
+                       TEXT("The project has not been counted yet.\n"));
+    }
+    buffer_free(&page);
+    buffer_free(&head);
+}
+
 /* What is no scheduler request, or cannot be read as one. False: it is one. */
 static bool serve_other(struct worker *worker, struct exchange *exchange)
 {
     const struct config *config = exchange->snapshot.config;
     enum join_page page = web_request_join_page(exchange_variable, exchange, config);
     enum page_kind status_page = web_request_status_page(exchange_variable, exchange);
+    bool is_public = web_request_is_public(exchange_variable, exchange);
     struct web_request web = {0};
 
-    if (page == JOIN_NONE && status_page == PAGE_KINDS &&
+    if (page == JOIN_NONE && !is_public && status_page == PAGE_KINDS &&
         web_request_is_post(exchange_variable, exchange, config, &exchange->reply))
         return false;
     settle_others(worker, exchange->received); /* it may ask the database, and be long */
     if (page != JOIN_NONE) {
         serve_page(worker, exchange, page);
+        return true;
+    }
+    if (is_public) {
+        serve_public(worker, exchange);
         return true;
     }
     if (status_page != PAGE_KINDS) {

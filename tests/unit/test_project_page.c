@@ -6,6 +6,7 @@
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
 #include "server/status/page_frame.h"
+#include "server/status/public_page.h"
 #include "server/status/slot_words.h"
 #include "tests/support/page_look.h"
 #include "tests/support/test.h"
@@ -287,6 +288,58 @@ static void a_page_is_bounded(void **state)
     assert_true(world->page.length < 800000);
 }
 
+/* Byte for byte, since programs of others read it: they look for these elements by name. */
+static void what_anybody_may_know_is_as_boinc_says_it(void **state)
+{
+    struct world *world = *state;
+    struct public_figures figures = {.totals = &world->totals,
+                                     .apps = &world->app,
+                                     .app_count = 1,
+                                     .host = TEXT("example.org"),
+                                     .scheduler_serves = true};
+
+    world->app.name = TEXT("demo & \xc3\xa4");
+    for (int i = 0; i < TOTAL_COUNT; i++)
+        world->totals.values[i] = i + 1;
+    world->totals.values[TOTAL_transitioner_backlog_hours] = 0.25;
+    world->totals.values[TOTAL_users_with_credit] = 123456789;
+    world->totals.app_count = 2;
+    world->apps[0] = (struct project_app){1, 2, 3, 1.17, 0.5, 2.01, 4};
+    world->apps[1] = (struct project_app){.id = 5}; /* which the catalog does not have */
+    public_page_write(&figures, &world->page);
+    assert_text(buffer_text(&world->page),
+                "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<server_status>\n"
+                "<daemon_status>\n<daemon>\n<host>example.org</host>\n"
+                "<command>Scheduler</command>\n<status>running</status>\n</daemon>\n"
+                "</daemon_status>\n<database_file_states>\n"
+                "<results_ready_to_send>1</results_ready_to_send>\n"
+                "<results_in_progress>2</results_in_progress>\n"
+                "<workunits_waiting_for_validation>3</workunits_waiting_for_validation>\n"
+                "<workunits_waiting_for_assimilation>4</workunits_waiting_for_assimilation>\n"
+                "<workunits_waiting_for_deletion>5</workunits_waiting_for_deletion>\n"
+                "<results_waiting_for_deletion>6</results_waiting_for_deletion>\n"
+                "<transitioner_backlog_hours>0.25</transitioner_backlog_hours>\n"
+                "<users_with_recent_credit>8</users_with_recent_credit>\n"
+                "<users_with_credit>123456789</users_with_credit>\n"
+                "<users_registered_in_past_24_hours>10</users_registered_in_past_24_hours>\n"
+                "<hosts_with_recent_credit>11</hosts_with_recent_credit>\n"
+                "<hosts_with_credit>12</hosts_with_credit>\n"
+                "<hosts_registered_in_past_24_hours>13</hosts_registered_in_past_24_hours>\n"
+                "<current_floating_point_speed>14</current_floating_point_speed>\n"
+                "<tasks_by_app>\n<app>\n<id>1</id>\n<name>demo &amp; \xc3\xa4</name>\n"
+                "<unsent>2</unsent>\n<in_progress>3</in_progress>\n"
+                "<avg_runtime>1.17</avg_runtime>\n<min_runtime>0.5</min_runtime>\n"
+                "<max_runtime>2.01</max_runtime>\n<users>4</users>\n</app>\n</tasks_by_app>\n"
+                "</database_file_states>\n</server_status>\n");
+    /* Stopped, with an application that is no longer in use. */
+    figures.scheduler_serves = false;
+    world->app.deprecated = 1;
+    world->page.length = 0;
+    public_page_write(&figures, &world->page);
+    assert_true(text_contains(buffer_text(&world->page), TEXT("<status>not running</status>")));
+    assert_true(text_contains(buffer_text(&world->page), TEXT("<tasks_by_app>\n</tasks_by_app>")));
+}
+
 /* --- words ------------------------------------------------------------------------------------ */
 
 static void totals_are_read_as_they_were_written(void **state)
@@ -382,6 +435,7 @@ int main(void)
         CASE(the_week_is_drawn_as_far_as_it_is_known),
         CASE(batches_apps_and_streams_are_shown),
         CASE(a_page_is_bounded),
+        CASE(what_anybody_may_know_is_as_boinc_says_it),
         CASE(totals_are_read_as_they_were_written),
         CASE(stuck_jobs_are_read_as_they_were_written),
         CASE(slots_are_read_as_they_were_written),

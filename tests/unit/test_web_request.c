@@ -140,7 +140,13 @@ static void pages_are_asked_for_by_the_web_server(void **state)
         asked[1] = "/test_cgi/cgi/status";
         asked[2] = cases[i].page;
         assert_int_equal(web_request_status_page(read_asked, NULL), cases[i].kind);
+        assert_false(web_request_is_public(read_asked, NULL));
     }
+    asked[0] = "GET";
+    asked[2] = "server_status";
+    assert_true(web_request_is_public(read_asked, NULL));
+    asked[0] = "POST";
+    assert_false(web_request_is_public(read_asked, NULL));
 }
 
 int main(void)
