@@ -74,6 +74,15 @@ enum status db_runtimes(struct db *db, int64_t appid, int64_t since, int64_t mos
                   .most = most);
 }
 
+enum status db_batches_are_indexed(struct db *db, bool *ret_are)
+{
+    struct jobs_counted_row row = {.jobs = 0};
+    enum status status = DB_ONE(db, figures_batch_indexes, NULL, &row, DB_NO_VALUES);
+
+    *ret_are = row.jobs > 0;
+    return status;
+}
+
 enum status db_batch_before(struct db *db, int64_t before, int64_t *ret_batch)
 {
     struct batch_number_row row = {.batch = 0};

@@ -54,6 +54,9 @@ MUST_CHECK enum status db_count_people(struct db *db, int64_t since,
  * newest `most` are looked at. */
 MUST_CHECK enum status db_runtimes(struct db *db, int64_t appid, int64_t since, int64_t most,
                                    struct runtimes_row *ret_runtimes);
+/* Whether the next three go by an index; a project of former years has none, and they would read
+ * all jobs. */
+MUST_CHECK enum status db_batches_are_indexed(struct db *db, bool *ret_are);
 /* The largest number of a batch below `before` that has jobs; 0: there is none. */
 MUST_CHECK enum status db_batch_before(struct db *db, int64_t before, int64_t *ret_batch);
 /* How many jobs it has, with which numbers, and its name; texts live in the arena. */

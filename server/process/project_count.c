@@ -125,7 +125,11 @@ static enum status count_batch(struct db *db, struct arena *arena, struct projec
 static enum status count_batches(struct db *db, struct arena *arena, struct project_totals *totals)
 {
     int64_t before = INT32_MAX;
+    bool are_indexed;
+    enum status indexed = db_batches_are_indexed(db, &are_indexed);
 
+    if (indexed != STATUS_OK || !are_indexed)
+        return indexed;
     while (totals->batch_count < PROJECT_BATCHES_MOST) {
         struct project_batch batch = {.id = 0};
         enum status status = db_batch_before(db, before, &batch.id);

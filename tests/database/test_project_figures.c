@@ -256,6 +256,11 @@ static void batches_are_looked_at_whole_or_in_parts(void **state)
     assert_i64(totals->batches[1].jobs, 20000);
     assert_i64(totals->batches[1].looked_at, 10000);
     assert_in_range(totals->batches[1].done, 2490, 2510);
+    /* A project of former years: all jobs would be read, so nothing is. */
+    test_sql(fixture->database, "UPDATE qm_duty SET due = 0; DROP INDEX wu_batch ON workunit");
+    assert_true(count(NOW, 600));
+    assert_i64((int64_t)known(NOW)->batch_count, 0);
+    test_sql(fixture->database, "CREATE INDEX wu_batch ON workunit (batch)");
     /* No more than the newest. */
     test_sql(fixture->database,
              "UPDATE qm_duty SET due = 0; INSERT INTO workunit (id, appid, name, batch) SELECT seq,"
