@@ -75,7 +75,7 @@ const char *config_limits_end(struct limits_reader *reader, struct config *confi
     if (depth == DEPTH_FIGURE && reader->limit != NULL) {
         if ((value.length > 0 || text_is(name, "jobs")) &&
             (!text_to_whole(value, &number) || number < 0 || number > JOBS_MAX))
-            return "a limit in max_jobs_in_progress is no number from 0 to 1000000";
+            return "a limit in max_jobs_in_progress is not a number from 0 to 1000000";
         if (text_is(name, "jobs"))
             reader->limit->jobs = number;
         else
@@ -85,7 +85,7 @@ const char *config_limits_end(struct limits_reader *reader, struct config *confi
         return NULL;
     if (reader->is_app && reader->open.app_name.length == 0) {
         *ret_is_error = false;
-        return "an app in max_jobs_in_progress has no app_name and is left out";
+        return "an app in max_jobs_in_progress has no app_name and is ignored";
     }
     return add(config, &reader->open);
 }

@@ -64,7 +64,7 @@ static void find(struct loader *loader, bool is_error, int line, struct text tex
     if (loader->finding_count == FINDINGS_MAX)
         return;
     if (loader->finding_count == FINDINGS_MAX - 1 && !is_error)
-        text = TEXT("more findings are left out");
+        text = TEXT("further findings are omitted");
     loader->findings[loader->finding_count++] =
         (struct config_finding){.is_error = is_error,
                                 .line = line,
@@ -126,7 +126,7 @@ static enum status frame_start(struct loader *loader, struct text name, int line
         return STATUS_OK;
     if (!text_is(name, "tasks") && !text_is(name, "daemons"))
         find(loader, false, line,
-             text_print(loader->arena, "unknown element " TEXT_FORMAT " beside config",
+             text_print(loader->arena, "unknown element " TEXT_FORMAT " next to config",
                         TEXT_ARG(text_first(name, 100))));
     loader->skip_depth = loader->depth;
     return STATUS_OK;
@@ -200,7 +200,7 @@ static void option_end(struct loader *loader)
 
     if (loader->has_children) {
         find(loader, true, loader->line,
-             text_print(loader->arena, "%s holds other elements; it must be plain text",
+             text_print(loader->arena, "%s contains other elements; it must be plain text",
                         option->name));
         return;
     }

@@ -58,7 +58,7 @@ static enum status begin_part(struct open_parts *open, const struct sample_filli
             return STATUS_OK;
         }
     if (!text_is(word, "by_hand"))
-        return fail(failure, STATUS_NOT_FOUND, "nobody knows whether " TEXT_FORMAT " holds",
+        return fail(failure, STATUS_NOT_FOUND, "it is unknown whether " TEXT_FORMAT " holds",
                     TEXT_ARG(word));
     open->words[open->depth] = word;
     open->holds[open->depth++] = false;
@@ -68,7 +68,7 @@ static enum status begin_part(struct open_parts *open, const struct sample_filli
 static enum status end_part(struct open_parts *open, struct text word, struct failure *failure)
 {
     if (open->depth == 0 || !text_equal(open->words[open->depth - 1], word))
-        return fail(failure, STATUS_INVALID, TEXT_FORMAT " ends without having begun",
+        return fail(failure, STATUS_INVALID, TEXT_FORMAT " ends without a beginning",
                     TEXT_ARG(word));
     open->depth--;
     return STATUS_OK;

@@ -256,8 +256,8 @@ void config_write_sample(struct buffer *ret_text)
     buffer_add_string(
         ret_text,
         "<!-- A sample config.xml, with every option that this server reads and its default. A\n"
-        "     project's other programs keep their own options here too. A flag is set by <x/> or\n"
-        "     <x>1</x> and taken back by <x>0</x>. -->\n"
+        "     project's other programs keep their own options here too. <x/> or <x>1</x> turns a\n"
+        "     flag on, and <x>0</x> turns it off. -->\n"
         "<boinc>\n"
         "  <config>\n");
     for (size_t i = 0; i < config_option_count; i++)
@@ -276,13 +276,11 @@ void config_write_sample(struct buffer *ret_text)
 static const char introduction[] =
     "# config.xml(5): configuration of a project\n"
     "\n"
-    "Quartermaster reads `config.xml` in the project's folder, and over it `config_aux.xml` where "
-    "there\n"
-    "is one. The options of a BOINC project have their names and meanings there; the others are "
-    "marked\n"
-    "as not of BOINC. Options of a project's other programs are known and passed over; a name "
-    "that\n"
-    "nobody knows is reported with file, line and the nearest known name.\n"
+    "Quartermaster reads `config.xml` in the project's folder, then `config_aux.xml`, if there\n"
+    "is one, whose options take precedence. The options of a BOINC project have the same names\n"
+    "and meanings as in BOINC; the others are marked as not of BOINC. The server knows the\n"
+    "options of a project's other programs and ignores them. It reports an unknown name with\n"
+    "file, line and the nearest known name.\n"
     "\n"
     "    <boinc>\n"
     "      <config>\n"
@@ -291,15 +289,14 @@ static const char introduction[] =
     "      </config>\n"
     "    </boinc>\n"
     "\n"
-    "A flag is set by `<x/>` or `<x>1</x>` and taken back by `<x>0</x>`. A changed file takes "
-    "effect\n"
-    "within seconds, without a restart, and never half: while it is wrong the old configuration "
-    "stays.\n"
+    "`<x/>` or `<x>1</x>` turns a flag on, and `<x>0</x>` turns it off. A changed file takes\n"
+    "effect within seconds, without a restart, and always as a whole: while the file has errors,\n"
+    "the old configuration stays in force.\n"
     "\n"
-    "    quartermaster --check-config    what is wrong\n"
-    "    quartermaster --dump-config     every option, its value, and where that came from\n"
-    "    quartermaster --write-sample    a sample of the whole file\n"
-    "    quartermaster --write-manual    this page, which is made from the table of options\n"
+    "    quartermaster --check-config    check config.xml\n"
+    "    quartermaster --dump-config     print every option, its value, and where that came from\n"
+    "    quartermaster --write-sample    print a sample of the whole file\n"
+    "    quartermaster --write-manual    print this page, which is made from the table of options\n"
     "\n"
     "See also: quartermaster(8), qmctl(1).\n"
     "\n"
@@ -338,15 +335,14 @@ static void add_option(struct buffer *buffer, const struct config_option *option
 
 /* The one option that is not plain text, and so not of the table. */
 static const char limits[] =
-    "\n## Limits on jobs in progress\n"
     "\n"
-    "`max_jobs_in_progress` holds limits of the whole `project`, of an `app` by its `app_name`, or "
-    "of\n"
-    "both. Each may have a `total_limit`, a `cpu_limit`, and a `gpu_limit`, which is of each type "
-    "of\n"
-    "coprocessor by itself; `jobs` is the number (0: no limit), with `per_proc` for each "
-    "processor. What\n"
-    "counts is what a host has and what it is sent in one reply.\n"
+    "## Limits on jobs in progress\n"
+    "\n"
+    "`max_jobs_in_progress` contains limits for the whole `project`, for an `app` by its\n"
+    "`app_name`, or for both. Each may have a `total_limit`, a `cpu_limit`, and a `gpu_limit`,\n"
+    "which applies to each type of coprocessor separately. `jobs` is the number (0: no limit),\n"
+    "with `per_proc` for each processor. The jobs that a host has and those that one reply sends\n"
+    "it count together.\n"
     "\n"
     "    <max_jobs_in_progress>\n"
     "      <project>\n"
@@ -359,7 +355,7 @@ static const char limits[] =
     "      </app>\n"
     "    </max_jobs_in_progress>\n"
     "\n"
-    "BOINC reads it from config_aux.xml; here it may stand in either file.\n";
+    "BOINC reads it from config_aux.xml; here it may be in either file.\n";
 
 void config_write_manual(struct buffer *ret_text)
 {

@@ -225,7 +225,7 @@ static void unreadable_values_are_errors_with_line_and_range(void **state)
         {"<delay_jitter>nan</delay_jitter>", "delay_jitter"},
         {"<min_core_client_upgrade_deadline>-1</min_core_client_upgrade_deadline>", "at least 0"},
         {"<ended>yes</ended>", "ended is \"yes\"; it must be empty (true), 1 or 0"},
-        {"<long_name>a <b>bold</b> name</long_name>", "long_name holds other elements"},
+        {"<long_name>a <b>bold</b> name</long_name>", "long_name contains other elements"},
         {"<edf_min_queue>when_idle</edf_min_queue>",
          "edf_min_queue is \"when_idle\"; it must be one of by_client, always, when_not_idle, "
          "never"},
@@ -420,7 +420,7 @@ static void faulty_limits_are_errors(void **state)
     assert_status(STATUS_INVALID, load_options(world, "<max_jobs_in_progress><project>\n"
                                                       "<cpu_limit><jobs>many</jobs></cpu_limit>\n"
                                                       "</project></max_jobs_in_progress>"));
-    assert_finding(world, true, 4, "is no number");
+    assert_finding(world, true, 4, "is not a number");
 }
 
 /* Whatever is written, what is kept of it is bounded, and that is said. */
@@ -442,7 +442,7 @@ static void much_is_bounded(void **state)
         buffer_add_string(&text, "<something_of_their_own/>");
     assert_status(STATUS_OK, load_options(world, text_string(world->arena, buffer_text(&text))));
     assert_int_equal(world->findings.count, 200);
-    assert_text(world->findings.items[199].text, "more findings are left out");
+    assert_text(world->findings.items[199].text, "further findings are omitted");
     text.length = 0;
     buffer_add_string(&text, "<long_name>");
     for (int i = 0; i < VALUE; i++)
@@ -463,7 +463,7 @@ static void what_is_not_known_is_told(void **state)
     assert_status(STATUS_OK, load_text(world, TEXT("\xef\xbb\xbf<boinc>\n<confog/>\n<config>\n"
                                                    "<max_ncpus>3</max_ncpus></config>\n"
                                                    "</boinc>\n")));
-    assert_finding(world, false, 2, "unknown element confog beside config");
+    assert_finding(world, false, 2, "unknown element confog next to config");
     assert_i64(world->config->max_ncpus, 3);
     name = text_print(world->arena, "<x" TEXT_FORMAT,
                       TEXT_ARG(text_print(world->arena, "%070d/>", 7)));

@@ -74,7 +74,7 @@ static void test_refuses(void **state)
         {"@UNKNOWN@\n", STATUS_NOT_FOUND, "there is no value for @UNKNOWN@"},
         {"#<elsewhere>\n#</elsewhere>\n", STATUS_NOT_FOUND, "whether elsewhere holds"},
         {"#<here>\n", STATUS_INVALID, "here does not end"},
-        {"#</here>\n", STATUS_INVALID, "here ends without having begun"},
+        {"#</here>\n", STATUS_INVALID, "here ends without a beginning"},
         {"#<here>\n#<there>\n#</here>\n#</there>\n", STATUS_INVALID, "here ends without"},
         {"#<here>\n#<here>\n#<here>\n#<here>\n#<here>\n", STATUS_INVALID, "too deeply"},
     };
