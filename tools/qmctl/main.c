@@ -28,33 +28,33 @@
     }
 static const struct option init_options[] = {
     {"url", NULL, "URL",
-     "Where volunteers attach; ends in a slash. Its host needs a dot, as in example.org or "
-     "127.0.0.1: "
-     "clients refuse http://localhost/demo/. Needed."},
-    {"name", NULL, "NAME", "The project's name as volunteers see it. Needed."},
+     "The URL that volunteers attach to; ends in a slash. Its host needs a dot, as in example.org "
+     "or 127.0.0.1: clients refuse http://localhost/demo/. Required."},
+    {"name", NULL, "NAME", "The project's name as volunteers see it. Required."},
     {"scheduler", NULL, "URL",
      "A scheduler's URL; may be repeated (https://HOST/NAME_cgi/cgi for https://HOST/NAME/)."},
-    {"db-name", NULL, "NAME", "Name of the database. Needed."},
+    {"db-name", NULL, "NAME", "Name of the database. Required."},
     {"db-host", NULL, "HOST", "Database server, as host or host:port."},
-    {"db-socket", NULL, "PATH", "Its Unix socket, when it is not the usual one."},
-    {"db-user", NULL, "USER", "User at the database."},
+    {"db-socket", NULL, "PATH", "The database's Unix socket, if it is not the usual one."},
+    {"db-user", NULL, "USER", "Database user."},
     {"db-passwd", NULL, "PASSWORD",
-     "Password there (it is stored in config.xml); others see it in the list of processes."},
+     "Password of the database user (stored in config.xml); others can see it in the list of "
+     "processes."},
     {"db-passwd-file", NULL, "FILE", "A file with the password in its first line."},
     DB_ADMIN_OPTIONS(
-        "Who makes and changes the database, where db-user may not (then, without a password "
-        "for db-user, it gets one, and qmctl deploy mariadb makes the user)."),
+        "The user who makes and changes the database, if db-user may not (a db-user without a "
+        "password then gets one, and qmctl deploy mariadb makes the user)."),
 };
 static const struct option adopt_options[] = {
     {"apply", NULL, NULL,
-     "Make the changes: what is missing of indexes and of our own tables, scheduler_url in "
-     "config.xml. Asks first, and says each. Interrupted, it may be run again."},
+     "Make the changes: add missing indexes, our own tables, and scheduler_url in config.xml. Asks "
+     "first, and announces each. If interrupted, run it again."},
     {"all", NULL, NULL,
-     "Show what needs nothing, too (level ok), which --json and --tsv always do."},
-    DB_ADMIN_OPTIONS("Who makes tables and indexes, where the user of config.xml may not."),
+     "Also show what needs no change (level ok), as --json and --tsv always do."},
+    DB_ADMIN_OPTIONS("The user who makes tables and indexes, if the user in config.xml may not."),
 };
 static const struct option undo_options[] = {
-    {"undo", NULL, NULL, "Take it back."},
+    {"undo", NULL, NULL, "Undo it."},
 };
 #define SETTING_ALIAS_FLAG    NULL
 #define SETTING_ALIAS_INTEGER NULL
@@ -76,28 +76,28 @@ static const struct option version_set_options[] = {
 };
 static const struct option app_classes_options[] = {
     {"release", NULL, "CLASS",
-     "Free the unfinished jobs of this class, a few hundred at a time, for the next host of any "
-     "class. Jobs with an answer, or an instance with a host, are kept."},
+     "Release the unfinished jobs of this class, a few hundred at a time, so that a host of any "
+     "class can take them. Jobs with an answer, or with an instance on a host, are not released."},
 };
 static const struct option platform_add_options[] = {
     {"user_friendly_name", "friendly", "NAME",
-     "What people call it (of a name that clients are known to have, as qmctl init does)."},
-    {"force", NULL, NULL, "Add it though the name looks like a misspelt one."},
+     "Name for people (for a known platform, the name that qmctl init gives it)."},
+    {"force", NULL, NULL, "Add it although the name looks misspelt."},
 };
 static const struct option version_add_options[] = {
-    {"from", NULL, "FOLDER", "Add the versions of the folders in it; see above."},
+    {"from", NULL, "FOLDER", "Add the versions of the folders in FOLDER; see above."},
     {"gzip", NULL, NULL,
-     "Keep FILE.gz beside each file, which clients that can download instead of FILE."},
+     "Keep FILE.gz next to each file; clients that can will download it instead of FILE."},
     {"main", NULL, "FILE", "The main program among the files (the first)."},
     {"logical", NULL, "NAME=FILE", "Name by which the program opens a file; may be repeated."},
-    {"copy", NULL, "FILE", "The program needs a copy of it, not a link; may be repeated."},
-    {"api", "api_version", "VERSION", "Version of the BOINC API that it was built with."},
-    {"file-prefix", NULL, "TEXT", "Put before the names of all its files."},
+    {"copy", NULL, "FILE", "The program needs a copy of this file, not a link; may be repeated."},
+    {"api", "api_version", "VERSION", "Version of the BOINC API that the program was built with."},
+    {"file-prefix", NULL, "TEXT", "Prefix for the names of all its files."},
     {"keep-name", NULL, NULL,
      "Keep the main program's name (otherwise APP_VERSION_PLATFORM[__CLASS])."},
-    {"dont-throttle", NULL, NULL, "Clients do not slow it down."},
-    {"needs-network", NULL, NULL, "It uses the network."},
-    {"wrapper", NULL, NULL, "It is a wrapper around other programs."},
+    {"dont-throttle", NULL, NULL, "Clients do not throttle it."},
+    {"needs-network", NULL, NULL, "The program uses the network."},
+    {"wrapper", NULL, NULL, "The program is a wrapper around other programs."},
 #include "server/submit/version_settings.def"
 #undef VERSION_SETTING
 };
@@ -105,169 +105,169 @@ static const struct option user_add_options[] = {
     {"name", NULL, "NAME", "The name that others see (the part of EMAIL before @)."},
 };
 static const struct option user_show_options[] = {
-    {"id", NULL, "N", "By number instead of e-mail address."},
+    {"id", NULL, "N", "The user's number, instead of the e-mail address."},
 };
 static const struct option user_delete_options[] = {
-    {"id", NULL, "N", "By number instead of e-mail address."},
+    {"id", NULL, "N", "The user's number, instead of the e-mail address."},
     {"give-jobs", NULL, NULL,
-     "Unfinished jobs --for this user or a host of it go to anybody; else they are given up."},
+     "Unfinished jobs --for this user or one of the user's hosts go to any host; otherwise they "
+     "are given up."},
 };
 static const struct option host_delete_options[] = {
     {"give-jobs", NULL, NULL,
-     "Unfinished jobs --for this host go to anybody; else they are given up."},
+     "Unfinished jobs --for this host go to any host; otherwise they are given up."},
 };
 static const struct option list_options[] = {
-    {"most", NULL, "N", "Lines at most (100)."},
+    {"most", NULL, "N", "Maximum number of lines (100)."},
 };
 static const struct option failures_options[] = {
-    {"hours", NULL, "N", "How far back, 192 at most; whole hours by the clock (24)."},
-    {"errors", NULL, NULL, "By exit status instead, most frequent first, with what it means."},
+    {"hours", NULL, "N",
+     "Number of hours to look back, 192 at most; whole hours by the clock "
+     "(24)."},
+    {"errors", NULL, NULL, "By exit status instead, most frequent first, with its meaning."},
     {"hosts", NULL, NULL,
-     "The hosts that failed most instead. A result counts half as much after every five days, "
-     "whatever "
+     "The hosts that failed most instead. The weight of a result halves every five days, whatever "
      "--hours says."},
     {"batches", NULL, NULL, "By batch instead."},
-    {"most", NULL, "N", "With --hosts: lines at most (20)."},
+    {"most", NULL, "N", "With --hosts: maximum number of lines (20)."},
 };
 static const struct option jobs_create_options[] = {
-    {"app", "appname", "NAME", "The application. Needed."},
+    {"app", "appname", "NAME", "The application. Required."},
     {"in", "wu_template", "FILE", "Input template (templates/APP_in)."},
     {"out", "result_template", "FILE", "Result template (templates/APP_out)."},
-    {"name", "wu_name", "NAME", "The job's name, or what numbered names begin with."},
+    {"name", "wu_name", "NAME", "The job's name, or the beginning of numbered names."},
     {"stdin", NULL, NULL,
-     "One job for each line of standard input. A line with a mistake ends the command."},
+     "One job for each line of standard input. A line with an error ends the command."},
     {"commit_every", NULL, "N",
-     "With --stdin, so many jobs are made together or not at all, those of the first lines first "
-     "(10000); 0: all of them."},
+     "With --stdin: number of jobs that are made together or not at all, those of the first lines "
+     "first (10000); 0: all jobs."},
     {"go_on", NULL, NULL,
-     "With --stdin, after a mistake or an interruption: the same lines again, of which those are "
-     "passed over whose jobs were made. Needs the same --name."},
+     "With --stdin, after an error or an interruption: give the same lines again; lines whose jobs "
+     "were made are skipped. Requires the same --name."},
     {"command_line", NULL, "TEXT", "Arguments for the program."},
     {"keywords", NULL, "N N ...", "Numbers of keywords."},
-    {"sub_appname", NULL, "NAME", "Name of a part of the application, for volunteers."},
+    {"sub_appname", NULL, "NAME", "Name of a part of the application, shown to volunteers."},
     {"remote_file", NULL, "URL,BYTES,MD5", "A file on another server; may be repeated."},
     {"for", NULL, "WHOM",
      "For one of WHOM's hosts, whose next request makes the result: host:ID (one loss ends the "
-     "job), "
-     "user:ID, team:ID; or all, with --multi. Needs enable_assignment or enable_assignment_multi "
-     "in "
-     "config.xml."},
-    {"multi", NULL, NULL, "For each host of WHOM instead of one."},
-    {"transitioner", NULL, NULL, "Leave the making of results to BOINC's transitioner."},
-    {"quiet", NULL, NULL, "No progress on standard error."},
+     "job), user:ID, team:ID; or all, with --multi. Requires enable_assignment or "
+     "enable_assignment_multi in config.xml."},
+    {"multi", NULL, NULL, "For each of WHOM's hosts instead of one."},
+    {"transitioner", NULL, NULL, "Let BOINC's transitioner make the results."},
+    {"quiet", NULL, NULL, "Print no progress on standard error."},
 };
 /* Jobs that are changed (jobs/change_command.c). */
-#define CHOSEN_JOBS                                                                     \
-    {"name", NULL, "TEXT", "Jobs whose name begins so."},                               \
-        {"file", NULL, "FILE",                                                          \
-         "Jobs whose names are in FILE, one in each line (-: standard "                 \
-         "input)."},                                                                    \
-        {"ids", NULL, "A-B", "Jobs with these numbers."},                               \
-        {"batch", NULL, "N", "Jobs of this batch."},                                    \
-        {"app", NULL, "NAME", "Jobs of this application."},                             \
-        {"dry-run", NULL, NULL, "Change nothing; say how many jobs would be changed."}, \
-    {                                                                                   \
-        "quiet", NULL, NULL, "No progress on standard error."                           \
+#define CHOSEN_JOBS                                                                       \
+    {"name", NULL, "TEXT", "Jobs whose name begins with TEXT."},                          \
+        {"file", NULL, "FILE",                                                            \
+         "Jobs whose names are in FILE, one in each line (-: standard "                   \
+         "input)."},                                                                      \
+        {"ids", NULL, "A-B", "Jobs with these numbers."},                                 \
+        {"batch", NULL, "N", "Jobs of this batch."},                                      \
+        {"app", NULL, "NAME", "Jobs of this application."},                               \
+        {"dry-run", NULL, NULL, "Change nothing; print how many jobs would be changed."}, \
+    {                                                                                     \
+        "quiet", NULL, NULL, "Print no progress on standard error."                       \
     }
 static const struct option jobs_change_options[] = {CHOSEN_JOBS};
 static const struct option jobs_priority_options[] = {
-    {"priority", NULL, "N", "The new priority; higher goes first. Needed."},
+    {"priority", NULL, "N", "The new priority; higher goes first. Required."},
     CHOSEN_JOBS,
 };
-#define WHICH_JOBS(begins)                                    \
-    {"app", NULL, "NAME", "Only those of this application."}, \
-        {"batch", NULL, "N", "Only those of this batch."},    \
-    {                                                         \
-        "name", NULL, "TEXT", begins                          \
+#define WHICH_JOBS(begins)                                   \
+    {"app", NULL, "NAME", "Only jobs of this application."}, \
+        {"batch", NULL, "N", "Only jobs of this batch."},    \
+    {                                                        \
+        "name", NULL, "TEXT", begins                         \
     }
-#define PAGE_OPTIONS                                                           \
-    {"most", NULL, "N", "Lines at most, the newest (100)."},                   \
-    {                                                                          \
-        "before", NULL, "ID", "Only lower numbers, to go on with a long list." \
+#define PAGE_OPTIONS                                                         \
+    {"most", NULL, "N", "Maximum number of lines, the newest (100)."},       \
+    {                                                                        \
+        "before", NULL, "ID", "Only lower numbers, to continue a long list." \
     }
 static const struct option jobs_list_options[] = {
-    WHICH_JOBS("Only those whose name begins so."),
+    WHICH_JOBS("Only jobs whose name begins with TEXT."),
     {"state", NULL, "STATE",
-     "Only those that are \"unsent\", \"in progress\", \"waiting for validation\", \"waiting\" "
-     "(for the next transition, or for the host they are meant for), \"done\", \"failed\" or "
-     "\"cancelled\". No index knows the last two: without --batch or --name all jobs are gone "
-     "through, about two seconds for a million."},
-    {"count", NULL, NULL, "How many are in each state, instead of a line for each."},
+     "Only jobs in this state: \"unsent\", \"in progress\", \"waiting for validation\", "
+     "\"waiting\" (for the next transition, or for the host they are assigned to), \"done\", "
+     "\"failed\" or \"cancelled\". No index covers the last two: without --batch or --name the "
+     "command reads all jobs, about two seconds for a million."},
+    {"count", NULL, NULL, "The number in each state, instead of a line for each job."},
     PAGE_OPTIONS,
 };
 static const struct option jobs_show_options[] = {
     {"id", NULL, "N", "By number instead of name."},
 };
 static const struct option jobs_results_options[] = {
-    WHICH_JOBS("Only those whose name, which begins with the job's, begins so."),
+    WHICH_JOBS("Only results whose name, which begins with the job's, begins with TEXT."),
     {"state", NULL, "STATE",
-     "Only those that are \"inactive\", \"unsent\", \"in progress\" or \"over\"."},
+     "Only results in this state: \"inactive\", \"unsent\", \"in progress\" or \"over\"."},
     {"outcome", NULL, "OUTCOME",
-     "Only those with this outcome, such as \"success\", \"client error\" or \"no reply\"; no "
-     "index knows it, as with failed jobs."},
+     "Only results with this outcome, such as \"success\", \"client error\" or \"no reply\"; no "
+     "index covers it, as with failed jobs."},
     PAGE_OPTIONS,
 };
 static const struct option jobs_batches_options[] = {
     {"app", NULL, "NAME", "Only jobs of this application."},
     {"batch", NULL, "N", "Only this batch."},
-    {"most", NULL, "N", "Lines at most, the highest numbers (100)."},
-    {"before", NULL, "N", "Only lower numbers, to go on with a long list."},
+    {"most", NULL, "N", "Maximum number of lines, the highest numbers (100)."},
+    {"before", NULL, "N", "Only lower numbers, to continue a long list."},
 };
 static const struct option jobs_export_options[] = {
-    WHICH_JOBS("Only those of jobs whose name begins so."),
+    WHICH_JOBS("Only answers of jobs whose name begins with TEXT."),
     {"all", NULL, NULL,
      "Every successful result instead of the canonical one, for projects without validation."},
     {"wait", NULL, NULL,
-     "Stay until no job is open (with --all: no result, and no transition due that may make one), "
-     "and copy answers as they come. A signal ends it too, as a failure."},
+     "Continue until no job is open (with --all: no result, and no due transition that may make "
+     "one), and copy answers as they arrive. A signal also ends it, as a failure."},
     {"follow", NULL, NULL,
-     "Stay, and copy answers as they come, with --all late ones too, until stopped by a signal."},
-    {"every", NULL, "SECONDS", "With --wait or --follow: between two looks (5)."},
+     "Continue, and copy answers as they arrive, with --all also late ones, until a signal stops "
+     "it."},
+    {"every", NULL, "SECONDS", "With --wait or --follow: seconds between two checks (5)."},
 };
 static const struct option transition_options[] = {
-    {"loop", NULL, "SECONDS", "Stay, and begin another round after so many seconds."},
-    {"limit", NULL, "N", "Workunits in one round, at most (all that are due)."},
-    {"now", NULL, "T", "The moment that deadlines are compared with, as Unix time (the clock)."},
+    {"loop", NULL, "SECONDS", "Continue, and begin another round after this many seconds."},
+    {"limit", NULL, "N", "Maximum number of workunits in one round (all that are due)."},
+    {"now", NULL, "T", "Unix time to compare deadlines with (the clock)."},
     {"validate", NULL, "COMMAND",
-     "Compares the output files of each job's results, picks the answer, grants credit. bitwise: "
-     "byte by byte. Else a command for the shell, which gets the files of one result and then, as "
-     "many, those of another as further arguments (\"\" for an optional one that is missing), "
+     "Compares the output files of each job's results, chooses the answer, grants credit. bitwise: "
+     "byte by byte. Otherwise a shell command. It gets the files of one result and then the same "
+     "number of files of another as further arguments (\"\" for an optional one that is missing), "
      "and QM_JOB, QM_JOB_ID and QM_APP. Exit status 0: the same, 1: different, 3: ask later; "
      "anything else is a failure, and asked again in ten minutes. Each result is first compared "
-     "with itself: one that differs from itself is of no use, and invalid."},
+     "with itself: one that differs from itself is unusable, and invalid."},
     {"assimilate", NULL, "COMMAND",
-     "none: a finished job is only marked, so that its files can be deleted, and it can be purged. "
-     "Else gives each finished job to a command for the shell, at least once (killed, qmctl takes "
-     "the "
-     "command along, but not what that has started itself): the output files of its canonical "
-     "result as further arguments (\"\" for one that is missing), none for a job that "
-     "was given up, and QM_JOB_ID (always the same for a job), QM_JOB, QM_APP, QM_BATCH, "
-     "QM_RESULT and QM_ERROR_MASK (0: there is an answer). Exit status 0: done, which is then "
+     "none: only marks finished jobs, so that their files can be deleted and they can be purged. "
+     "Otherwise passes each finished job to a shell command, at least once (if qmctl is killed, "
+     "the command ends with it, but not the processes that the command started): the output files "
+     "of its canonical result as further arguments (\"\" for one that is missing), none for a job "
+     "that was given up, and QM_JOB_ID (always the same for a job), QM_JOB, QM_APP, QM_BATCH, "
+     "QM_RESULT and QM_ERROR_MASK (0: there is an answer). Exit status 0: done, and the job is "
      "marked; 3: later, when all its results are over; anything else is a failure, and tried again "
      "in ten minutes."},
     {"delete-files", NULL, NULL,
-     "Deletes the files of jobs that were assimilated, after delete_delay_hours, with what was "
-     "uploaded for results that were never reported; not what is marked no_delete, nor input files "
-     "that an unfinished job needs too, nor those of a job with "
-     "nodelete in its name. Where a folder is missing or empty it is tried again every hour."},
-    {"command-seconds", NULL, "N", "A command may take so long (600)."},
+     "Deletes the files of assimilated jobs, after delete_delay_hours, including uploads for "
+     "results that were never reported. It keeps files marked no_delete, input files that an "
+     "unfinished job also needs, and those of a job with nodelete in its name. If a folder is "
+     "missing or empty, it tries again every hour."},
+    {"command-seconds", NULL, "N", "Maximum number of seconds for a command (600)."},
     {"trust", NULL, NULL,
-     "There is no validator: as many successes as the quorum are the answer, unseen. Each of them "
-     "is granted credit, as with --validate."},
+     "There is no validator: when the quorum of successes is reached, they are accepted without "
+     "comparison. Each success is granted credit, as with --validate."},
 };
 static const struct option purge_options[] = {
-    {"min-age-days", NULL, "N", "Only jobs that did not change for so many days (30)."},
+    {"min-age-days", NULL, "N", "Only jobs that did not change for this many days (30)."},
     {"app", NULL, "NAME", "Only jobs of this application."},
-    {"archive", NULL, "DIR", "Where the archive is written (archives in the project's folder)."},
-    {"no-archive", NULL, NULL, "Write none: what is purged is lost. Asks first."},
-    {"limit", NULL, "N", "Jobs at most (all)."},
+    {"archive", NULL, "DIR", "Folder for the archive (archives in the project's folder)."},
+    {"no-archive", NULL, NULL, "Write no archive: purged jobs are lost. Asks first."},
+    {"limit", NULL, "N", "Maximum number of jobs (all)."},
 };
 static const struct option queue_options[] = {
     {"by-batch", NULL, NULL, "A line for each batch."},
 };
 static const struct option host_options[] = {
     {"user", NULL, "EMAIL", "The hosts of a user instead of one host."},
-    {"most", NULL, "N", "Jobs or hosts shown at most (20)."},
+    {"most", NULL, "N", "Maximum number of jobs or hosts (20)."},
 };
 static const struct option status_options[] = {
     {"url", NULL, "URL",
@@ -275,109 +275,113 @@ static const struct option status_options[] = {
 };
 static const struct option why_options[] = {
     {"jobs", NULL, NULL,
-     "Instead of a host's number: which waiting jobs can be had by how many of the hosts that came "
-     "within the last week."},
+     "Instead of a host's number: shows how many of the hosts that came within the last week can "
+     "have each waiting job."},
     {"app", NULL, "NAME", "Only the jobs of this application."},
     {"request", NULL, "FILE",
-     "A scheduler_request of the client; else one is made from the host's row."},
-    {"platform", NULL, "NAME", "The host's platform, when none is known; may be repeated."},
+     "A scheduler_request of the client; without it, one is made from the host's row."},
+    {"platform", NULL, "NAME", "The host's platform, if none is known; may be repeated."},
     {"each", NULL, NULL, "A line for each class of jobs, instead of one for each reason."},
-    {"most", NULL, "N", "Classes of jobs examined (5000)."},
+    {"most", NULL, "N", "Number of classes of jobs to examine (5000)."},
 };
 static const struct option replay_options[] = {
     {"config", NULL, "PATH",
-     "Put the requests to the options of this config.xml, or of this project's folder with its "
-     "plan classes, instead of those of then."},
+     "Replay the requests against the options of this config.xml, or of this project's folder with "
+     "its plan classes, instead of the recorded ones."},
     {"set", NULL, "OPTION=VALUE", "Change one option of config.xml; may be repeated."},
-    {"plan-classes", NULL, "FILE", "Put them to the plan classes of this file."},
-    {"quiet", NULL, NULL, "No progress on standard error."},
+    {"plan-classes", NULL, "FILE", "Replay them against the plan classes of this file."},
+    {"quiet", NULL, NULL, "Print no progress on standard error."},
 };
 static const struct option files_options[] = {
     {"host", NULL, "ID", "The files of a host."},
     {"file", NULL, "NAME", "The hosts that hold a file."},
-    {"after", NULL, "ID",
-     "With --file: only hosts with higher numbers, to go on with a long list."},
-    {"most", NULL, "N", "Lines at most (1000)."},
+    {"after", NULL, "ID", "With --file: only hosts with higher numbers, to continue a long list."},
+    {"most", NULL, "N", "Maximum number of lines (1000)."},
 };
 static const struct option files_sweep_options[] = {
-    {"delete", NULL, NULL, "Delete the uploaded files that may go. Asks first."},
-    {"list", NULL, NULL, "A line for each file that may go, or went, instead of the counts."},
+    {"delete", NULL, NULL, "Delete the uploaded files that may be deleted. Asks first."},
+    {"list", NULL, NULL,
+     "A line for each file that may be deleted, or was deleted, instead of the "
+     "counts."},
     {"archive", NULL, "DIR",
-     "Where qmctl purge wrote its archives (archives in the project's folder); may be repeated."},
-    {"now", NULL, "T", "The moment that ages are counted from, as Unix time (the clock)."},
+     "Folder of the archives of qmctl purge (archives in the project's folder); may be repeated."},
+    {"now", NULL, "T", "Unix time from which ages are counted (the clock)."},
 };
 static const struct option files_orders_options[] = {
-    {"host", NULL, "ID", "Those of one host."},
-    {"most", NULL, "N", "Lines at most (1000)."},
+    {"host", NULL, "ID", "Only orders to this host."},
+    {"most", NULL, "N", "Maximum number of lines (1000)."},
 };
 static const struct option files_order_options[] = {
-    {"host", NULL, "ID", "The host. Needed."},
+    {"host", NULL, "ID", "The host. Required."},
     {"message", NULL, NULL,
-     "Once, as a message to the host (msg_to_host), though there is a file database."},
+     "Once, as a message to the host (msg_to_host), although there is a file database."},
 };
 static const struct option files_get_options[] = {
-    {"host", NULL, "ID", "The host. Needed."},
-    {"max-bytes", NULL, "N", "Most bytes that are taken (1000000000)."},
+    {"host", NULL, "ID", "The host. Required."},
+    {"max-bytes", NULL, "N", "Maximum number of bytes to accept (1000000000)."},
     {"message", NULL, NULL,
-     "Once, as a message to the host (msg_to_host), though there is a file database."},
+     "Once, as a message to the host (msg_to_host), although there is a file database."},
 };
 static const struct option check_options[] = {
-    {"no-db", NULL, NULL, "Do not look at the database."},
-    {"no-web", NULL, NULL, "Do not ask whether uploads arrive at upload_url."},
+    {"no-db", NULL, NULL, "Do not check the database."},
+    {"no-web", NULL, NULL, "Do not check that upload_url accepts uploads."},
 };
-#define DEPLOY_OPTIONS                                                                             \
-    {"dry-run", NULL, NULL,                                                                        \
-     "Write nothing; show what would change, and exit with 3 if anything would."},                 \
-        {"force", NULL, NULL, "Write over a file that was changed, or that somebody else wrote."}, \
-    {                                                                                              \
-        "group", NULL, "GROUP", "Group of the web server, and name of its user (www-data)."        \
+#define DEPLOY_OPTIONS                                                                            \
+    {"dry-run", NULL, NULL,                                                                       \
+     "Write nothing; show what would change, and exit with 3 if anything would."},                \
+        {"force", NULL, NULL, "Overwrite a file that was changed, or that somebody else wrote."}, \
+    {                                                                                             \
+        "group", NULL, "GROUP", "Group of the web server, and name of its user (www-data)."       \
     }
 #define DEPLOY_WEB_OPTIONS                                                                  \
     {"port", NULL, "N", "Port for http (as in master_url, or 80)."},                        \
         {"tls-port", NULL, "N", "Port for https (as in master_url, or 443)."},              \
         {"certificate", NULL, "FILE",                                                       \
-         "Answer https too, with this certificate and those of its issuers."},              \
+         "Also answer https, with this certificate and those of its issuers."},             \
         {"key", NULL, "FILE", "The key of the certificate."},                               \
         {"socket", NULL, "PATH", "Socket of the server (/run/quartermaster/NAME.socket)."}, \
         {"uploads", NULL, "PATH",                                                           \
          "Socket of the upload handler (/run/quartermaster/NAME-upload.socket)."},          \
     {                                                                                       \
         "no-uploads", NULL, NULL,                                                           \
-            "Uploads are taken by BOINC's file_upload_handler, or elsewhere."               \
+            "BOINC's file_upload_handler, or another machine, takes uploads."               \
     }
 static const struct option deploy_nginx_options[] = {
     {"file", NULL, "PATH", "The file to write (/etc/nginx/conf.d/NAME.conf)."},
     {"locations", NULL, "PATH",
-     "Write the locations into this file, for a server block of the host that is there already, "
-     "such as that of BOINC's web pages or of another project, to include."},
-    {"address", NULL, "ADDRESS", "Answer at this address of IPv4 alone."},
+     "Write the locations into this file, to be included in an existing server block of the host, "
+     "such as that of BOINC's web pages or of another project."},
+    {"address", NULL, "ADDRESS", "Answer only at this IPv4 address."},
     DEPLOY_WEB_OPTIONS,
     DEPLOY_OPTIONS,
 };
 static const struct option deploy_apache_options[] = {
     {"file", NULL, "PATH", "The file to write (/etc/apache2/sites-available/NAME.conf)."},
     {"how", NULL, "WAY",
-     "How Apache and Quartermaster meet: proxy-fcgi (the default), or fcgid or cgi, by which "
+     "How Apache talks to Quartermaster: proxy-fcgi (the default), or fcgid or cgi, with which "
      "Apache starts it."},
-    {"program", NULL, "FILE", "The quartermaster program (the one beside qmctl)."},
+    {"program", NULL, "FILE", "The quartermaster program (the one in qmctl's folder)."},
     DEPLOY_WEB_OPTIONS,
     DEPLOY_OPTIONS,
 };
 static const struct option files_init_options[] = {
-    DB_ADMIN_OPTIONS("Who makes it, where the user of config.xml may not."),
+    DB_ADMIN_OPTIONS("The user who makes it, if the user in config.xml may not."),
 };
 static const struct option deploy_systemd_options[] = {
-    {"units", NULL, "DIR", "Where the drop-ins are written (/etc/systemd/system)."},
-    {"projects", NULL, "DIR", "Where the units look for projects (/var/lib/quartermaster)."},
-    {"no-uploads", NULL, NULL, "Uploads are taken by BOINC's file_upload_handler, or elsewhere."},
+    {"units", NULL, "DIR", "Folder for the drop-ins (/etc/systemd/system)."},
+    {"projects", NULL, "DIR",
+     "Folder in which the units look for projects "
+     "(/var/lib/quartermaster)."},
+    {"no-uploads", NULL, NULL, "BOINC's file_upload_handler, or another machine, takes uploads."},
     DEPLOY_OPTIONS,
 };
 static const struct option deploy_mariadb_options[] = {
-    {"apply", NULL, NULL, "Run the statements, and try whether a server can work then."},
-    DB_ADMIN_OPTIONS("Who runs them (the user who calls, as whom the database knows root)."),
+    {"apply", NULL, NULL, "Run the statements, and test that a server can then work."},
+    DB_ADMIN_OPTIONS("The user who runs them (the user who calls; the database must know that user "
+                     "as root)."),
     {"user", NULL, "USER",
-     "A user of the system, whom the database knows without a password, instead of db_user."},
-    {"from", NULL, "HOST", "From where a server comes, as the database sees it (localhost)."},
+     "A system user, whom the database accepts without a password, instead of db_user."},
+    {"from", NULL, "HOST", "The server's host as the database sees it (localhost)."},
 };
 
 #define OPTIONS(array) .options = (array), .option_count = sizeof(array) / sizeof((array)[0])
@@ -387,109 +391,110 @@ const struct subcommand subcommands[] = {
      "qmctl init /srv/demo --url https://example.org/demo/ --name Demo --db-name demo",
      OPTIONS(init_options), .arguments_min = 1, .arguments_max = 1, .run = command_init},
     {"adopt", "DIR",
-     "Looks at a running BOINC project, its folder and its database of any year since 2010, and "
+     "Examines a running BOINC project, its folder and its database of any year since 2010, and "
      "says what works, what does not and what has to change. Changes nothing without --apply. "
-     "Levels: ok, note (otherwise than before), change (--apply does it), warning (you decide or "
-     "do it), error (does not work until it is mended). Exit status 3 when --apply would change "
-     "something, 1 when there is an error. moving(7) says when to do what.",
+     "Levels: ok, note (differs from before), change (--apply changes it), warning (needs your "
+     "decision or action), error (does not work until you fix it). Exit status 3 if --apply would "
+     "change something, 1 if there is an error. moving(7) says when to do what.",
      "qmctl adopt /home/boincadm/projects/demo", OPTIONS(adopt_options), .arguments_min = 1,
      .arguments_max = 1, .asks = true, .run = command_adopt},
     {"check-config", "",
-     "Checks config.xml, keys, folders, templates and database, and where templates have output "
-     "files, whether an upload handler answers at upload_url.",
+     "Checks config.xml, keys, folders, templates and database. If templates have output files, "
+     "also checks that an upload handler answers at upload_url.",
      "qmctl check-config --project /srv/demo", OPTIONS(check_options), .run = command_check_config},
     {"deploy nginx", "",
      "Writes the configuration of nginx for a project, and says what else has to be done. A file "
-     "that was changed since is not written over.",
+     "that was changed since is not overwritten.",
      "qmctl deploy nginx --certificate /etc/ssl/demo.pem --key /etc/ssl/demo.key --dry-run",
      OPTIONS(deploy_nginx_options), .run = command_deploy_nginx},
     {"deploy apache", "",
      "Writes the configuration of Apache for a project, and says what else has to be done, such as "
-     "Debian's commands that enable the modules and the site. Into the project's folder it writes "
-     "scheduler-down.asis and join-down.asis, with which Apache answers while no server runs. A "
-     "file that was changed since is not written over.",
+     "Debian's commands that enable the modules and the site. In the project's folder it writes "
+     "scheduler-down.asis and join-down.asis, which Apache sends while no server runs. A file that "
+     "was changed since is not overwritten.",
      "qmctl deploy apache --how fcgid", OPTIONS(deploy_apache_options),
      .run = command_deploy_apache},
     {"deploy systemd", "",
      "Makes instances of the units for a project, and says what else has to be done. It makes the "
-     "link by which they find the project's folder, and drop-ins for another owner than "
-     "quartermaster, a home directory, another upload_dir, another web server's group.",
+     "link by which they find the project's folder, and drop-ins for an owner other than "
+     "quartermaster, a home directory, another upload_dir, or another group of the web server.",
      "qmctl deploy systemd --dry-run", OPTIONS(deploy_systemd_options),
      .run = command_deploy_systemd},
     {"deploy mariadb", "",
-     "Prints the SQL that makes the database's user (db_user of config.xml) with the least rights "
-     "that servers and qmctl need. Only init and files init, which make tables, need more "
-     "(--db-admin). A user who is there keeps his password.",
+     "Prints the SQL that makes the database's user (db_user in config.xml) with the minimum "
+     "rights that servers and qmctl need. Only init and files init, which make tables, need more "
+     "(--db-admin). An existing user keeps the password.",
      "qmctl deploy mariadb | mariadb", OPTIONS(deploy_mariadb_options),
      .run = command_deploy_mariadb},
-    {"keys", "", "Makes keys that are missing, and shows the fingerprints of all.", "qmctl keys",
+    {"keys", "", "Makes missing keys, and shows the fingerprints of all keys.", "qmctl keys",
      .run = command_keys},
     {"keys rotate", "",
-     "Makes a new code-signing key, keeps the old one, and signs all versions anew.",
+     "Makes a new code-signing key, keeps the old one, and signs all versions again.",
      "qmctl keys rotate", .run = command_keys_rotate},
     {"sign", "FILE", "Prints the signature of a file by the code-signing key.",
      "qmctl sign demo_1.0", .arguments_min = 1, .arguments_max = 1, .run = command_sign},
     {"app add", "NAME", "Adds an application.", "qmctl app add demo --friendly \"Demonstration\"",
      OPTIONS(app_set_options), .arguments_min = 1, .arguments_max = 1, .run = command_app_add},
     {"app list", "",
-     "Lists the applications. settings: what is not as usual (qmctl app show explains each).",
+     "Lists the applications. settings: values that differ from the defaults (qmctl app show "
+     "explains each).",
      "qmctl app list --tsv", .run = command_app_list},
     {"app show", "NAME",
-     "Shows what can be set of an application, what it is set to, what is usual, and what it "
-     "means.",
+     "Shows the settings of an application: their values, their defaults, and their meaning.",
      "qmctl app show demo", .arguments_min = 1, .arguments_max = 1, .run = command_app_show},
     {"app set", "NAME",
-     "Changes settings of an application. Running servers use them within a second, those with "
-     "another folder within catalog_refresh. What does not go with config.xml or the versions is a "
-     "warning.",
+     "Changes settings of an application. Running servers use them within a second, servers with "
+     "another folder within catalog_refresh. Conflicts with config.xml or the versions are "
+     "warnings.",
      "qmctl app set demo --target_nresults 2 --beta no", OPTIONS(app_set_options),
      .arguments_min = 1, .arguments_max = 1, .run = command_app_set},
-    {"app deprecate", "NAME", "Sends no more jobs of an application.", "qmctl app deprecate demo",
+    {"app deprecate", "NAME", "Stops sending jobs of an application.", "qmctl app deprecate demo",
      OPTIONS(undo_options), .arguments_min = 1, .arguments_max = 1, .run = command_app_deprecate},
     {"app classes", "NAME",
-     "Shows the classes of homogeneous redundancy that unfinished jobs of an application are bound "
-     "to, and how many hosts of each came within a week (of the newest 100000 hosts). Jobs of a "
-     "class that died out wait for ever; --release frees them. Exit status 3 when a class with "
-     "jobs has no hosts.",
+     "Shows the classes of homogeneous redundancy to which unfinished jobs of an application are "
+     "bound, and how many hosts of each class came within a week (among the newest 100000 hosts). "
+     "Jobs of a class without hosts wait for ever; --release releases them. Exit status 3 if a "
+     "class with jobs has no hosts.",
      "qmctl app classes demo --release 257", OPTIONS(app_classes_options), .arguments_min = 1,
      .arguments_max = 1, .run = command_app_classes},
     {"app estimates", "[NAME]",
-     "Compares what jobs took with what their rsc_fpops_est says, by version, in the newest 10000 "
-     "results of each application: median is elapsed time times peak FLOPS of the device over "
-     "rsc_fpops_est, low and high are the 5th and 95th percentile. 1 is right; advice says what to "
-     "change.",
+     "Compares the actual work of jobs with their rsc_fpops_est, by version, in the newest 10000 "
+     "results of each application: median is elapsed time times peak FLOPS of the device, divided "
+     "by rsc_fpops_est; low and high are the 5th and 95th percentile. 1 is right; advice says what "
+     "to change.",
      "qmctl app estimates demo", .arguments_max = 1, .run = command_app_estimates},
     {"app forget", "NAME",
-     "Forgets the statistics of an application: the run times and efficiency of its versions, and "
-     "of each host with them, a few hundred hosts at a time. For an application whose jobs were "
-     "estimated wrongly by far. Quotas, turnaround times and trust stay. Interrupted, it may be "
-     "run again.",
+     "Resets the statistics of an application: the run times and efficiency of its versions, and "
+     "of each host with them, a few hundred hosts at a time. Use it if the estimates of the jobs "
+     "were wrong by far. Quotas, turnaround times and trust stay. If interrupted, run it again.",
      "qmctl app forget demo", .arguments_min = 1, .arguments_max = 1, .asks = true,
      .run = command_app_forget},
-    {"platform list", "", "Lists the platforms that versions may be for (qmctl init adds them).",
+    {"platform list", "",
+     "Lists the platforms for which versions can be added (qmctl init adds "
+     "them).",
      "qmctl platform list", .run = command_platform_list},
     {"platform add", "NAME",
-     "Adds a platform that versions may be for. The name is that by which clients call their "
-     "computer, letter by letter.",
+     "Adds a platform for which versions can be added. The name must be exactly the one that "
+     "clients report.",
      "qmctl platform add riscv64-unknown-linux-gnu --friendly \"Linux on 64-bit RISC-V\"",
      OPTIONS(platform_add_options), .arguments_min = 1, .arguments_max = 1,
      .run = command_platform_add},
     {"version add", "APP VERSION PLATFORM FILE...",
-     "Adds a version of an application: its files go into the download folder and are signed. With "
-     "--from FOLDER it adds each version of FOLDER/APP/VERSION/PLATFORM, or PLATFORM__PLANCLASS, "
-     "that is not there yet, as BOINC's update_versions does: version.xml says what the files are, "
-     "and FILE.sig is taken for the signature of FILE, for projects whose private key is kept "
-     "elsewhere. APP, VERSION and PLATFORM then choose among the folders.",
+     "Adds a version of an application: copies its files to the download folder and signs them. "
+     "With --from FOLDER it adds each version of FOLDER/APP/VERSION/PLATFORM, or "
+     "PLATFORM__PLANCLASS, that does not exist yet, as BOINC's update_versions does: version.xml "
+     "describes the files, and FILE.sig is used as the signature of FILE, for projects whose "
+     "private key is kept elsewhere. APP, VERSION and PLATFORM then choose among the folders.",
      "qmctl version add demo 1.00 x86_64-pc-linux-gnu ./demo data=table.bin",
      OPTIONS(version_add_options), .arguments_max = -1, .run = command_version_add},
-    {"version list", "[APP]", "Lists the versions. settings: what is not as usual.",
+    {"version list", "[APP]", "Lists the versions. settings: values that differ from the defaults.",
      "qmctl version list demo --json", .arguments_max = 1, .run = command_version_list},
     {"version set", "ID",
-     "Changes settings of a version (its number: qmctl version list), which running servers use as "
-     "those of app set.",
+     "Changes settings of a version (its number: qmctl version list). Running servers use them as "
+     "with app set.",
      "qmctl version set 3 --min_core_version 7.16.0", OPTIONS(version_set_options),
      .arguments_min = 1, .arguments_max = 1, .run = command_version_set},
-    {"version deprecate", "ID", "Uses a version no more (its number: qmctl version list).",
+    {"version deprecate", "ID", "Stops using a version (its number: qmctl version list).",
      "qmctl version deprecate 3", OPTIONS(undo_options), .arguments_min = 1, .arguments_max = 1,
      .run = command_version_deprecate},
     {"user add", "EMAIL", "Adds an account and prints its key.",
@@ -500,26 +505,25 @@ const struct subcommand subcommands[] = {
     {"user show", "[EMAIL]", "Shows an account and its key.", "qmctl user show ada@example.org",
      OPTIONS(user_show_options), .arguments_max = 1, .run = command_user_show},
     {"user delete", "[EMAIL]",
-     "Deletes an account, its hosts and whatever else is known of the person. "
-     "Jobs in progress go to others, and results stay without saying whose they were. What goes "
-     "from which table: quartermaster(8), \"Deleting people\".",
+     "Deletes an account, its hosts and all other data about the person. Jobs in progress go to "
+     "other hosts, and results stay without their owner. quartermaster(8), \"Deleting people\", "
+     "lists what is deleted from which table.",
      "qmctl user delete ada@example.org", OPTIONS(user_delete_options), .arguments_max = 1,
      .asks = true, .run = command_user_delete},
     {"jobs create", "[FILE...]",
-     "Makes jobs: one with the files given, or one for each line of standard input. What the "
-     "input template says of a job counts, whatever is given here. Lines become jobs in their "
-     "order, some thousand in a transaction (--commit_every). After a mistake in a line, or when "
-     "the command is killed, whole jobs of the first lines are there, and --go_on makes the "
-     "others; give a --name from the beginning, so that it is known then. With --commit_every 0 "
-     "nothing is left; but the database takes half as long to undo a million jobs as they took, "
-     "requests become slow meanwhile, and hosts get none of the jobs before the last is made.",
+     "Makes jobs: one with the given files, or one for each line of standard input. Values in the "
+     "input template take precedence over options. Lines become jobs in their order, several "
+     "thousand in a transaction (--commit_every). After an error in a line, or if the command is "
+     "killed, complete jobs of the first lines exist, and --go_on makes the others; use --name "
+     "from the beginning, so that you can repeat it. With --commit_every 0 none exist; but undoing "
+     "a million jobs takes the database half as long as making them, requests become slow "
+     "meanwhile, and hosts get none of the jobs before the last is made.",
      "qmctl jobs create --app demo --in templates/simple_in.xml --out templates/simple_out.xml in1",
      OPTIONS(jobs_create_options), .arguments_max = -1, .takes_parameters = true,
      .run = command_jobs_create},
     {"jobs cancel", "[NAME]",
-     "Cancels jobs that have no answer yet, some hundred at a time, so that hosts wait for none of "
-     "it. Where several options select jobs, all of them must hold. If interrupted, repeat the "
-     "command.",
+     "Cancels jobs that have no answer yet, several hundred at a time, so that hosts do not wait "
+     "for it. If several options select jobs, all must apply. If interrupted, repeat the command.",
      "qmctl jobs cancel --batch 12", OPTIONS(jobs_change_options), .arguments_max = 1, .asks = true,
      .run = command_jobs_cancel},
     {"jobs priority", "[NAME]",
@@ -530,14 +534,13 @@ const struct subcommand subcommands[] = {
     {"jobs retry", "[NAME]",
      "Tries failed jobs again: clears their error and allows as many more results as were made so "
      "far. The next transition makes them. Cancelled jobs and those whose input files are deleted "
-     "stay as they are. Select jobs as for jobs cancel.",
+     "do not change. Select jobs as for jobs cancel.",
      "qmctl jobs retry --batch 12 --dry-run", OPTIONS(jobs_change_options), .arguments_max = 1,
      .run = command_jobs_retry},
     {"jobs revalidate", "[NAME]",
-     "Has the validator judge results again that it found wrong, or that no quorum agreed with, as "
-     "long as their output files exist. Use it after a validator is mended. Results that were "
-     "found "
-     "valid stay valid, because credit was granted for them. Select jobs as for jobs cancel.",
+     "Makes the validator judge results again that it found wrong, or that no quorum agreed with, "
+     "as long as their output files exist. Use it after you fixed a validator. Valid results stay "
+     "valid, because credit was granted for them. Select jobs as for jobs cancel.",
      "qmctl jobs revalidate --app demo", OPTIONS(jobs_change_options), .arguments_max = 1,
      .run = command_jobs_revalidate},
     {"jobs transition", "[NAME]",
@@ -550,128 +553,123 @@ const struct subcommand subcommands[] = {
      "qmctl jobs list --batch 12 --state failed", OPTIONS(jobs_list_options),
      .run = command_jobs_list},
     {"jobs show", "[NAME]",
-     "Shows a job with its results: hosts, times, outcomes, output files (where they are, how "
-     "long, or that they are missing), standard error.",
+     "Shows a job with its results: hosts, times, outcomes, output files (their paths and sizes, "
+     "or that they are missing), standard error.",
      "qmctl jobs show genome_7", OPTIONS(jobs_show_options), .arguments_max = 1,
      .run = command_jobs_show},
     {"jobs results", "", "Lists results, which are the instances of jobs, the newest first.",
      "qmctl jobs results --outcome \"client error\" --most 20", OPTIONS(jobs_results_options),
      .run = command_jobs_results},
-    {"jobs batches", "",
-     "Lists batches with their progress. The percentage is that of jobs that are over.",
+    {"jobs batches", "", "Lists batches with their progress, the percentage of finished jobs.",
      "qmctl jobs batches --app demo", OPTIONS(jobs_batches_options), .run = command_jobs_batches},
     {"jobs export", "DIR",
      "Copies answers to a folder: the output files and the standard error of each job's canonical "
      "result, to DIR/JOB/FILE and DIR/JOB/stderr.txt (with --all to DIR/JOB/RESULT/FILE). "
-     "DIR/manifest.tsv lists every file, and those that are missing. What it lists is not copied "
-     "again, so that the command may be interrupted and repeated. Names that cannot be names of "
-     "files become @NUMBER. DIR is new, empty, or of this command and this project; what is there "
-     "without being listed is replaced.",
+     "DIR/manifest.tsv lists every file, and those that are missing. Listed files are not copied "
+     "again, so you can interrupt and repeat the command. Names that cannot be file names become "
+     "@NUMBER. DIR must be new, empty, or made by this command for this project; files in it that "
+     "are not listed are replaced.",
      "qmctl jobs export answers --batch 12 --wait", OPTIONS(jobs_export_options),
      .arguments_min = 1, .arguments_max = 1, .run = command_jobs_export},
     {"transition", "",
-     "Does what is due with jobs, for projects without BOINC's transitioner: results past their "
-     "deadline are over, new ones are made, jobs are passed on to validator and assimilator or "
-     "given up. Several copies, on one machine or more, share the work, so start more of them "
-     "where "
-     "one is not enough; what a killed one was at is left alone for a minute (policy(7) 13.8). A "
-     "signal ends it when what is under way is done; a second one, at once.",
+     "Moves jobs to their next state, for projects without BOINC's transitioner: it ends results "
+     "past their deadline, makes new ones, and passes jobs on to validator and assimilator or "
+     "gives them up. Several copies, on one machine or more, share the work: if one is not enough, "
+     "start more. The work of a killed copy is free again after a minute (policy(7) 13.8). A "
+     "signal ends the command when the current work is done; a second signal ends it at once.",
      "qmctl transition --loop 10", OPTIONS(transition_options), .run = command_transition},
     {"purge", "",
      "Moves old jobs out of the database: those whose files were deleted, with all their results, "
      "into wu_archive_T.xml and result_archive_T.xml, T being the Unix time. Each row is an "
      "element with one element for each column; texts are escaped, bytes above 127 as &#N;. "
      "wu_index_T.xml and result_index_T.xml have a line for each row: id, T, name. A job with "
-     "nodelete in its name stays. Rows of this server about hosts and jobs that other programs "
-     "have "
-     "deleted go too. At the end it says what keeps the oldest of the jobs that stay. "
-     "Interrupted, it may be run again: nothing is lost, but what was under way may be archived "
-     "twice.",
+     "nodelete in its name stays. The command also deletes this server's rows about hosts and jobs "
+     "that other programs have deleted. At the end it says what keeps the oldest remaining job. If "
+     "interrupted, run it again: nothing is lost, but the jobs in work may be archived twice.",
      "qmctl purge --min-age-days 90", OPTIONS(purge_options), .asks = true, .run = command_purge},
     {"queue", "",
-     "Counts results by application and state. held_back: made, but not to be sent yet (inactive), "
+     "Counts results by application and state. held_back: made, but not yet to be sent (inactive), "
      "until BOINC's size_regulator releases them.",
      "qmctl queue --by-batch", OPTIONS(queue_options), .run = command_queue},
     {"failures", "",
-     "Shows what became of results of late, by version: sent, returned as a success or with an "
-     "error, "
-     "timed out, found invalid. state is FAILS where more than a fifth of at least 20 results "
-     "failed, "
-     "or all of at least five. A result that is found invalid counts when that happens.",
+     "Shows the recent outcomes of results, by version: sent, returned as a success or with an "
+     "error, timed out, found invalid. state is FAILS if more than a fifth of at least 20 results "
+     "failed, or all of at least five. An invalid result counts at the time of the verdict.",
      "qmctl failures --hours 1 --errors", OPTIONS(failures_options), .run = command_failures},
     {"files", "", "Lists the sticky files that a host holds, or the hosts that hold a file.",
      "qmctl files --file genome_7", OPTIONS(files_options), .run = command_files},
     {"files init", "", "Makes the file database (files_db_name) and its tables.",
      "qmctl files init", OPTIONS(files_init_options), .run = command_files_init},
     {"files orders", "",
-     "Lists orders to hosts, and what became of each. An order waits for the host's next contact, "
-     "was sent (so often), is done, failed on the host, expired (sent ten times and a week old, or "
-     "sixty days old), or is unsupported by the host's client. What has ended is listed for a "
-     "week.",
+     "Lists orders to hosts, and their states. An order waits for the host's next contact, was "
+     "sent (with the number of times), is done, failed on the host, expired (sent ten times and a "
+     "week old, or sixty days old), or is unsupported by the host's client. Orders that have ended "
+     "are listed for a week.",
      "qmctl files orders --host 42", OPTIONS(files_orders_options), .run = command_files_orders},
     {"files send", "FILE",
-     "Sends a host a file to keep; it is copied to the download folder as an input file is.",
+     "Sends a host a file to keep; the file is copied to the download folder like an input file.",
      "qmctl files send genome_7 --host 42", OPTIONS(files_order_options), .arguments_min = 1,
      .arguments_max = 1, .run = command_files_send},
     {"files get", "NAME",
-     "Has a host upload a file that it holds; it is not deleted meanwhile. Clients of today upload "
-     "a file only once, be it a job's output or an order like this.",
+     "Makes a host upload a file that it has; the file is not deleted meanwhile. Today's clients "
+     "upload a file only once, whether it is a job's output or ordered like this.",
      "qmctl files get log_3 --host 42", OPTIONS(files_get_options), .arguments_min = 1,
      .arguments_max = 1, .run = command_files_get},
     {"files delete", "NAME",
-     "Has a host delete a file, once no job there needs it and no order waits for it. Clients "
+     "Makes a host delete a file, once no job there needs it and no order waits for it. Clients "
      "before 4.06 cannot.",
      "qmctl files delete genome_7 --host 42", OPTIONS(files_order_options), .arguments_min = 1,
      .arguments_max = 1, .asks = true, .run = command_files_delete},
     {"files sweep", "",
-     "Counts files in upload_dir and download_dir that nothing leads to any more, and deletes none "
-     "but with --delete, and then of upload_dir only: plain files in the folder of their own name, "
-     "with a name that jobs create gives to the output files of results, that nobody changed for "
-     "30 days, whose result is not in the database any more, and which an archive of purge has as "
-     "an output file of that result, neither no_delete nor sticky. So whatever was purged without "
-     "an archive stays, as does all that has another name or place. No link is followed. Where an "
-     "archive has higher numbers than the database ever gave out, it is another database, or an "
-     "older copy: nothing is deleted. qmctl transition --loop with --delete-files counts such "
-     "files from time to time, for status, and deletes none.",
+     "Counts files in upload_dir and download_dir that nothing refers to any more. Only with "
+     "--delete does it delete files, and only from upload_dir: plain files in the folder of their "
+     "own name, with a name that jobs create gives to the output files of results, that nobody "
+     "changed for 30 days, whose result is no longer in the database, and which an archive of "
+     "purge lists as an output file of that result, neither no_delete nor sticky. Files of jobs "
+     "that were purged without an archive therefore stay, and so do files with another name or "
+     "place. No link is followed. If an archive has higher numbers than the database ever gave "
+     "out, it belongs to another database, or this is an older copy: nothing is deleted. qmctl "
+     "transition --loop with --delete-files counts such files from time to time, for status, and "
+     "deletes none.",
      "qmctl files sweep --list", OPTIONS(files_sweep_options), .asks = true,
      .run = command_files_sweep},
     {"host", "[ID]", "Shows a host and its jobs, or the hosts of a user.", "qmctl host 42",
      OPTIONS(host_options), .arguments_max = 1, .run = command_host},
     {"host delete", "ID",
-     "Deletes a host and what is known of it. Its jobs in progress go to others, unfinished ones "
-     "--for "
-     "it alone are given up; its client gets a new number when it comes again.",
+     "Deletes a host and all data about it. Its jobs in progress go to other hosts; unfinished "
+     "jobs only --for this host are given up. Its client gets a new number when it comes again.",
      "qmctl host delete 42", OPTIONS(host_delete_options), .arguments_min = 1, .arguments_max = 1,
      .asks = true, .run = command_host_delete},
     {"drain", "",
-     "Lets the project run dry: within a second its servers hand out no more jobs, and go on "
-     "taking reports (by the file stop_work in the project's folder; a server with a folder of its "
-     "own drains alone). qmctl status says so.",
+     "Lets the project run dry: within a second its servers stop handing out jobs, but still take "
+     "reports (by the file stop_work in the project's folder; servers with another folder are not "
+     "affected). qmctl status says so.",
      "qmctl drain", .run = command_drain},
-    {"resume", "", "Ends qmctl drain: jobs are handed out again.", "qmctl resume",
+    {"resume", "", "Ends qmctl drain: the servers hand out jobs again.", "qmctl resume",
      .run = command_resume},
     {"status", "",
-     "Checks whether the project is up: what check-config finds in its folder, whether the "
-     "database can be read and written as a server does, the queue, jobs that wait for transition, "
-     "validation or assimilation, hosts, what each scheduler says of itself and its last ten "
-     "minutes, and where templates have output files, uploads. Jobs are counted up to 100000, so "
-     "that it takes no longer where there are millions (qmctl queue counts all). Exit status 1 "
-     "when "
-     "something has FAILED.",
+     "Checks whether the project is up: the findings of check-config in its folder, reading and "
+     "writing the database as a server does, the queue, jobs that wait for transition, validation "
+     "or assimilation, hosts, each scheduler's own report and its last ten minutes, and uploads, "
+     "if templates have output files. Jobs are counted up to 100000, so that millions take no "
+     "longer (qmctl queue counts all). Exit status 1 if something has FAILED.",
      "qmctl status", OPTIONS(status_options), .run = command_status},
     {"why", "[HOST]",
      "Says which unsent jobs a host may get now, and why it does not get the others. With --jobs, "
      "says which unsent jobs no host can have, and why; exit status 3 if there are any.",
      "qmctl why 42 --app demo", OPTIONS(why_options), .arguments_max = 1, .run = command_why},
     {"replay", "[FILE|FOLDER...]",
-     "Puts recorded requests (record_requests in config.xml) to other options, without asking or "
-     "writing anything, and says what would become of them. FOLDER is recorded_requests of the "
-     "project, unless it is given. First it says how many come out as recorded under the options "
-     "of then; only these are compared. Each request is put by itself: what a host would have "
-     "had from earlier ones does not count. Exit status 3: something would differ.",
+     "Replays recorded requests (record_requests in config.xml) against different options, without "
+     "asking or writing anything, and says how the outcomes would differ. FOLDER is "
+     "recorded_requests of the project by default. First it says how many requests have the "
+     "recorded outcome under the recorded options; only these are compared. Each request is "
+     "replayed independently: jobs that the host would have received from earlier ones do not "
+     "count. Exit status 3: something would differ.",
      "qmctl replay --set max_wus_in_progress=4", OPTIONS(replay_options), .arguments_max = -1,
      .run = command_replay},
-    {"completion", "bash|zsh", "Prints what has a shell complete subcommands and options.",
+    {"completion", "bash|zsh",
+     "Prints the code with which a shell completes subcommands and "
+     "options.",
      "qmctl completion bash >/etc/bash_completion.d/qmctl", .arguments_min = 1, .arguments_max = 1,
      .prints_page = true, .run = command_completion},
     {"manual", "", "Prints the manual page, in Markdown.", "qmctl manual", .prints_page = true,
