@@ -137,20 +137,19 @@ static enum status upgrade(struct db *db, struct text database, struct schema_re
     int64_t newest = schema_upgrade_number(&schema_upgrades[schema_upgrade_count - 1]);
 
     if (arena != NULL)
-        status =
-            explain(db, failure, look_at_tables(db, arena, &contents), "looking at the tables");
+        status = explain(db, failure, look_at_tables(db, arena, &contents), "examining the tables");
     if (status == STATUS_OK && !contents.begun && contents.tables > 0 &&
         contents.project_tables < all)
         status = fail(failure, STATUS_DB_REFUSED,
                       "database \"" TEXT_FORMAT
-                      "\" holds tables, but not those of a project: choose an empty"
-                      " one or a BOINC project's",
+                      "\" contains tables, but not those of a project: choose an empty database or "
+                      "a BOINC project's",
                       TEXT_ARG(database));
     if (status == STATUS_OK && contents.version > newest)
         status =
             fail(failure, STATUS_DB_REFUSED,
                  "database \"" TEXT_FORMAT "\" was upgraded by a newer program (version %" PRId64
-                 ", this one knows %" PRId64 ")",
+                 ", this program knows %" PRId64 ")",
                  TEXT_ARG(database), contents.version, newest);
     report->version_before = report->version_now = contents.version;
     if (status == STATUS_OK && !contents.begun)
@@ -211,7 +210,7 @@ enum status db_schema_upgrade(const struct config *config, struct schema_report 
         return status;
     status = DB_ONE(db, schema_lock, NULL, &turn, DB_NO_VALUES);
     if (status == STATUS_OK && turn.is_ours != 1)
-        status = fail(failure, STATUS_DB_RETRY, "somebody else is upgrading a database here");
+        status = fail(failure, STATUS_DB_RETRY, "another program is upgrading a database here");
     status = explain(db, failure, status, "waiting for our turn");
     if (status == STATUS_OK) {
         status = DB_ONE(db, schema_database, NULL, &count, .name = config->db_name);
@@ -270,7 +269,7 @@ enum status db_files_make(const struct config *config, struct failure *failure)
         return fail(failure, STATUS_NOT_FOUND, "the option files_db_name is not set");
     if (text_equal(config->files_db_name, config->db_name))
         return fail(failure, STATUS_DB_REFUSED,
-                    "files_db_name is the project's database; choose one of its own");
+                    "files_db_name is the project's database; choose a separate one");
     status = db_connect_files(config, false, &db, failure);
     if (status != STATUS_OK)
         return status;

@@ -189,8 +189,9 @@ static enum status check_settings(struct db *db, struct arena *arena,
     traits->packet_bytes = (size_t)packet;
     if (status == STATUS_OK && packet < DB_PACKET_LEAST)
         return fail(failure, STATUS_DB_REFUSED,
-                    "the database server takes %" PRId64 " bytes at once, and a server needs %d:"
-                    " set max_allowed_packet in its configuration (16M is MariaDB's default)",
+                    "the database server takes %" PRId64
+                    " bytes at once, and a server needs %d: set max_allowed_packet in its "
+                    "configuration (MariaDB's default is 16M)",
                     packet, DB_PACKET_LEAST);
     if (status == STATUS_OK && logs && by_statement)
         return fail(failure, STATUS_DB_REFUSED,

@@ -188,18 +188,18 @@ static const char *words_for_rows(unsigned error)
 {
     switch (error) {
     case ER_DUP_ENTRY:
-        return "there is one already";
+        return "it already exists";
     case ER_DATA_TOO_LONG:
         return "a text is too long for its column";
     case ER_TRUNCATED_WRONG_VALUE_FOR_FIELD:
-        return "a text has bytes that its column cannot hold";
+        return "a text contains bytes that its column cannot store";
     case ER_WARN_DATA_OUT_OF_RANGE:
         return "a number does not fit into its column";
     case ER_NET_PACKET_TOO_LARGE:
-        return "it is more than the database takes at once (max_allowed_packet)";
+        return "it is larger than the database accepts at once (max_allowed_packet)";
     case ER_LOCK_WAIT_TIMEOUT:
     case ER_LOCK_DEADLOCK:
-        return "somebody else works on the same rows; try again";
+        return "another program is using the same rows; try again";
     default:
         return NULL;
     }

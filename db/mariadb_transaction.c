@@ -258,7 +258,7 @@ static enum status undo_to(struct db *db, const char *savepoint)
     else if (db->state.part != PART_MIXED)
         status = db_run_text(db, savepoint);
     else
-        mariadb_note_own(db, "what was written cannot be undone by itself");
+        mariadb_note_own(db, "the writes cannot be undone separately");
     if (status != STATUS_OK)
         mariadb_spoil(db);
     return status;

@@ -227,9 +227,9 @@ static const char *line_of(struct adoption_view *view, int line)
 static const struct {
     const char *name, *becomes;
 } feeder_options[] = {
-    {"allapps", "gives each app slots by its weight; here <stream>app NAME WEIGHT</stream> does"},
+    {"allapps", "gives each app slots by its weight; use <stream>app NAME WEIGHT</stream> instead"},
     {"appids", "leaves jobs out; every server here hands out all"},
-    {"by_batch", "takes batches in turns; here <stream>batch ID WEIGHT</stream> does"},
+    {"by_batch", "takes batches in turns; use <stream>batch ID WEIGHT</stream> instead"},
     {"mod", "leaves jobs out; every server here hands out all"},
     {"priority_asc", "takes the lowest priority first; here the highest goes first"},
     {"purge_stale", "forgets jobs that nobody took; here an unsent job is always on offer"},
@@ -271,7 +271,7 @@ static void judge_program(struct adoption_view *view, const struct adoption_prog
 
     if (fate == FATE_STOPS && program->is_disabled)
         adoption_found(view, ADOPTION_OK, "programs", where,
-                       TEXT_FORMAT " is disabled, and has to stay so", TEXT_ARG(program->name));
+                       TEXT_FORMAT " is disabled, and must stay disabled", TEXT_ARG(program->name));
     else if (fate == FATE_STOPS)
         adoption_found(view, ADOPTION_WARNING, "programs", where,
                        TEXT_FORMAT " must be stopped at the switch, by <disabled>1</disabled>: %s",
@@ -280,16 +280,17 @@ static void judge_program(struct adoption_view *view, const struct adoption_prog
         adoption_found(view, ADOPTION_OK, "programs", where, "%s " TEXT_FORMAT " is disabled", kind,
                        TEXT_ARG(program->name));
     else if (fate == FATE_STAYS)
-        adoption_found(view, ADOPTION_OK, "programs", where, "%s " TEXT_FORMAT " goes on: %s", kind,
-                       TEXT_ARG(program->name), why);
+        adoption_found(view, ADOPTION_OK, "programs", where, "%s " TEXT_FORMAT " keeps running: %s",
+                       kind, TEXT_ARG(program->name), why);
     else if (fate == FATE_IDLE)
         adoption_found(view, ADOPTION_NOTE, "programs", where,
-                       "%s " TEXT_FORMAT " is of no use any more: %s", kind,
+                       "%s " TEXT_FORMAT " no longer serves a purpose: %s", kind,
                        TEXT_ARG(program->name), why);
     else
         adoption_found(view, ADOPTION_NOTE, "programs", where,
-                       "%s " TEXT_FORMAT " is not known here: what works with the database and "
-                       "files may go on, what reads the feeder's shared memory may not",
+                       "%s " TEXT_FORMAT
+                       " is unknown: it may keep running if it uses the database and files, "
+                       "but not if it reads the feeder's shared memory",
                        kind, TEXT_ARG(program->name));
     if (text_is(program->name, "feeder"))
         judge_feeder(view, program);
@@ -311,8 +312,8 @@ void adoption_look_at_programs(struct adoption_view *view)
     if (!has_transitioner)
         adoption_found(
             view, ADOPTION_WARNING, "programs", "config.xml",
-            "no daemon is BOINC's transitioner: unless it runs elsewhere, jobs that time "
-            "out are not made anew without qmctl transition --loop 10");
+            "no daemon is BOINC's transitioner: unless it runs elsewhere, jobs that time out get "
+            "no new results without qmctl transition --loop 10");
 }
 
 /* --- options that nobody reads any more ------------------------------------------------------ */
@@ -341,9 +342,10 @@ static void look_at_quota(struct adoption_view *view)
     if (config->untried_quota > 0 && config->daily_result_quota > config->untried_quota)
         adoption_found(view, ADOPTION_NOTE, "options",
                        config_place(config, "daily_result_quota", view->arena),
-                       "a host begins with " COUNT_FORMAT " a day and processor, which successes "
-                       "double up to this: with <untried_quota>0</untried_quota> it begins with "
-                       "all, as with BOINC",
+                       "a host begins with " COUNT_FORMAT
+                       " a day and processor, which successes double up to this: with "
+                       "<untried_quota>0</untried_quota> it begins with this number, as in "
+                       "BOINC",
                        COUNT_ARG(config->untried_quota, "job"));
 }
 
@@ -446,9 +448,8 @@ enum status adoption_add_option(const char *dir, struct arena *arena, const char
         (after.st_uid != before.st_uid || after.st_gid != before.st_gid) &&
         chown(real, before.st_uid, before.st_gid) != 0)
         status = fail(failure, STATUS_IO,
-                      "%s: it belonged to another user, and cannot be given "
-                      "back: %s",
-                      path, strerror(errno));
+                      "%s: it belonged to another user, and its owner cannot be restored: %s", path,
+                      strerror(errno));
     free(real);
     return status;
 }

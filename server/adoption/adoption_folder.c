@@ -47,12 +47,12 @@ static void look_at_logs(struct adoption_view *view)
 
     if (logs != NULL)
         adoption_found(view, ADOPTION_OK, "project", logs,
-                       "BOINC's daemons go on logging there; this server logs to the journal, or "
-                       "where --log says");
+                       "BOINC's daemons keep logging there; this server logs to the journal, or to "
+                       "the file of --log");
     if (logs != NULL && is_there(view, "log"))
         adoption_found(view, ADOPTION_NOTE, "project", "log",
-                       "a second folder for logs beside %s: nobody writes there, so where it is "
-                       "empty, rmdir removes it",
+                       "a second folder for logs, besides %s: no program writes there, so if it is "
+                       "empty, remove it with rmdir",
                        logs);
 }
 
@@ -66,12 +66,12 @@ static void look_at_revision(struct adoption_view *view)
             STATUS_OK ||
         !text_to_i64(text_trim(text), &revision))
         adoption_found(view, ADOPTION_NOTE, "project", "db_revision",
-                       "BOINC's number of the tables' version is not known; the tables themselves "
-                       "are looked at");
+                       "BOINC's number of the tables' version is unknown; the tables themselves "
+                       "are examined");
     else
         adoption_found(view, ADOPTION_OK, "project", "db_revision",
-                       "%lld; BOINC's html/ops/db_update.php counts there, and stays in charge of "
-                       "the project's tables",
+                       "%lld; BOINC's html/ops/db_update.php maintains this number, and stays in "
+                       "charge of the project's tables",
                        (long long)revision);
     view->revision = revision;
 }
@@ -85,13 +85,13 @@ void adoption_look_at_folder(struct adoption_view *view)
         {"gui_urls.xml", "it goes into replies, as before", NULL},
         {"project_files.xml", "it goes into replies, as before", NULL},
         {"plan_class_spec.xml", "plan classes are read from it, as before",
-         "there are BOINC's built-in plan classes; what the project had changed in "
-         "sched_customize.cpp has to be written into it"},
+         "BOINC's built-in plan classes apply; write into this file what the project had changed "
+         "in sched_customize.cpp"},
         {"cgi-bin",
-         "BOINC's programs stay there for going back, and the web server starts none "
-         "of them but, if wanted, file_upload_handler",
+         "BOINC's programs stay there, so that you can go back; of these the web server starts at "
+         "most file_upload_handler",
          NULL},
-        {"bin/start", "bin/start, bin/stop and bin/status go on governing BOINC's daemons", NULL},
+        {"bin/start", "bin/start, bin/stop and bin/status keep controlling BOINC's daemons", NULL},
     };
 
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
@@ -105,7 +105,7 @@ void adoption_look_at_folder(struct adoption_view *view)
     look_at_logs(view);
     if (is_there(view, "stop_sched"))
         adoption_found(view, ADOPTION_WARNING, "project", "stop_sched",
-                       "while this file is there, clients are told that the project is down: "
+                       "while this file exists, clients are told that the project is down: "
                        "bin/stop made it, and bin/start removes it");
 }
 
@@ -179,7 +179,7 @@ static void look_at_urls(struct adoption_view *view)
         if (adoption_has_doubled_slash(urls[i].url))
             adoption_found(view, ADOPTION_WARNING, "pages",
                            config_place(config, urls[i].name, view->arena),
-                           TEXT_FORMAT " has two slashes in a row, which nginx joins before it "
+                           TEXT_FORMAT " has two slashes in a row, which nginx merges before it "
                                        "looks for a location, and Apache does not",
                            TEXT_ARG(urls[i].url));
 }
@@ -198,8 +198,9 @@ static void judge_scheduler(struct adoption_view *view, struct text url)
 
     if (adoption_has_doubled_slash(url))
         adoption_found(view, ADOPTION_WARNING, "pages", "html/user",
-                       "the scheduler " TEXT_FORMAT " has two slashes in a row, which nginx joins "
-                       "before it looks for a location, and Apache does not",
+                       "the scheduler " TEXT_FORMAT
+                       " has two slashes in a row, which nginx merges before it looks for a "
+                       "location, and Apache does not",
                        TEXT_ARG(url));
     if (is_in_config(view->config, url)) {
         adoption_found(view, ADOPTION_OK, "pages", "html/user",
@@ -207,8 +208,9 @@ static void judge_scheduler(struct adoption_view *view, struct text url)
         return;
     }
     finding = adoption_found(view, ADOPTION_CHANGE, "options", "config.xml",
-                             "scheduler_url " TEXT_FORMAT " is added, as the project's pages have "
-                             "it: qmctl status asks there; BOINC passes the option over",
+                             "scheduler_url " TEXT_FORMAT
+                             " is added, as in the project's pages: qmctl status asks there; "
+                             "BOINC ignores the option",
                              TEXT_ARG(url));
     if (finding == NULL)
         return;
@@ -241,8 +243,8 @@ void adoption_look_at_pages(struct adoption_view *view)
     look_at_urls(view);
     if (is_empty(adoption_path(view, "html/user"))) {
         adoption_found(view, ADOPTION_WARNING, "pages", "html/user",
-                       "there are no web pages, so clients find no scheduler at master_url: "
-                       "qmctl init makes a page where scheduler_url is set");
+                       "there are no web pages, so clients find no scheduler at master_url: set "
+                       "scheduler_url, and qmctl init makes a page");
         return;
     }
     for (size_t i = 0; i < sizeof(pages) / sizeof(pages[0]); i++) {
@@ -257,13 +259,13 @@ void adoption_look_at_pages(struct adoption_view *view)
         judge_scheduler(view, schedulers[i]);
     if (count == 0)
         adoption_found(view, ADOPTION_WARNING, "pages", "html/user",
-                       "no scheduler's URL stands in schedulers.txt, index.html or index.php: look "
-                       "whether the page at master_url has <scheduler> or boinc_scheduler");
+                       "schedulers.txt, index.html and index.php contain no scheduler's URL: check "
+                       "that the page at master_url has <scheduler> or boinc_scheduler");
     if (is_there(view, "html/user/index.php") && view->config->joining)
         adoption_found(view, ADOPTION_NOTE, "pages",
                        config_place(view->config, "joining", view->arena),
-                       "BOINC's web pages answer those who join; joining is for projects that have "
-                       "none");
+                       "BOINC's web pages handle joining; the option joining is for projects that "
+                       "have no web pages");
 }
 
 /* --- who may do what ------------------------------------------------------------------------- */
@@ -315,8 +317,8 @@ static void look_into_uploads(struct adoption_view *view, const char *path,
     (void)closedir(folder);
     if (closed > 0)
         adoption_found(view, ADOPTION_WARNING, "rights", path,
-                       "%zu folders in it, %s first, cannot be written to by %s: chown -R %s %s, "
-                       "before quartermaster --upload runs as that user",
+                       "%zu of its folders, the first being %s, cannot be written to by %s: chown "
+                       "-R %s %s, before quartermaster --upload runs as that user",
                        closed, first, name, name, path);
 }
 
@@ -347,8 +349,8 @@ void adoption_look_at_rights(struct adoption_view *view)
     for (size_t i = 0; i < sizeof(things) / sizeof(things[0]); i++)
         if (stat(things[i].path, &info) == 0 && !file_may(&info, &owner, things[i].wanted))
             adoption_found(view, ADOPTION_WARNING, "rights", things[i].what,
-                           "%s cannot be %s by %s, to whom the project belongs and as whom the "
-                           "server is to run (it belongs to %s, mode %03o)",
+                           "%s cannot be %s by %s, who owns the project and should run the server "
+                           "(it belongs to %s, mode %03o)",
                            things[i].path, (things[i].wanted & W_OK) != 0 ? "written to" : "read",
                            name, name_of(view, info.st_uid), (unsigned)info.st_mode & 0777u);
     look_into_uploads(view, upload, &owner, name);

@@ -36,17 +36,18 @@ static void look_at_eras(struct adoption_view *view, struct db *db)
         lacks_any = true;
         adoption_found(view, is_claimed ? ADOPTION_WARNING : ADOPTION_NOTE, "columns",
                        text_string(view->arena, lacks),
-                       "not there (BOINC has it since %s, revision %d): works without %s%s",
+                       "missing (BOINC has it since %s, revision %d): the server works without "
+                       "%s%s",
                        era->since, era->revision, era->what,
                        is_claimed ? "; but db_revision says that this upgrade was done" : "");
     }
     if (lacks_any)
         adoption_found(
             view, ADOPTION_NOTE, "columns", "",
-            "BOINC's html/ops/db_update.php brings columns that are missing; this server "
-            "finds them when it is started anew");
+            "BOINC's html/ops/db_update.php adds missing columns; this server finds them after a "
+            "restart");
     else
-        adoption_found(view, ADOPTION_OK, "columns", "", "all are there");
+        adoption_found(view, ADOPTION_OK, "columns", "", "all exist");
 }
 
 static void look_at_engines(struct adoption_view *view, struct db *db)
@@ -90,9 +91,9 @@ static void look_at_triggers(struct adoption_view *view, struct db *db)
     for (size_t i = 0; i < count; i++)
         adoption_found(view, ADOPTION_WARNING, "tables",
                        text_string(view->arena, triggers[i].table_name),
-                       "the trigger " TEXT_FORMAT " runs " TEXT_FORMAT " of each row here: a "
-                       "request waits for it, fails where it fails, and does not know what it "
-                       "changes",
+                       "the trigger " TEXT_FORMAT " runs " TEXT_FORMAT
+                       " of each row here: a request waits for it, fails if it fails, and does "
+                       "not know its changes",
                        TEXT_ARG(triggers[i].name), TEXT_ARG(triggers[i].event));
 }
 
@@ -107,7 +108,7 @@ static void judge_index(struct adoption_view *view, const struct needed_index *n
         return;
     if (state == INDEX_OTHERWISE) {
         adoption_found(view, needed->how == INDEX_BY_NAME ? ADOPTION_WARNING : ADOPTION_NOTE,
-                       "indexes", where, "this index is over other columns than %s: %s, slowly",
+                       "indexes", where, "this index is on columns other than %s: %s, slowly",
                        needed->columns, needed->why);
         return;
     }
@@ -119,7 +120,8 @@ static void judge_index(struct adoption_view *view, const struct needed_index *n
         return;
     }
     finding = adoption_found(view, ADOPTION_CHANGE, "indexes", where,
-                             "the index over %s is missing and is made, while work goes on: %s",
+                             "the index on %s is missing and will be made, while work continues: "
+                             "%s",
                              needed->columns, needed->why);
     if (finding != NULL) {
         finding->act = ACT_INDEX;
@@ -143,7 +145,7 @@ static void look_at_indexes(struct adoption_view *view, struct db *db)
         judge_index(view, &needed_indexes[i], i, state);
     }
     if (missing == 0)
-        adoption_found(view, ADOPTION_OK, "indexes", "", "all that are needed are there");
+        adoption_found(view, ADOPTION_OK, "indexes", "", "all required indexes exist");
 }
 
 /* --- our own tables ----------------------------------------------------------------------------
@@ -156,7 +158,7 @@ static struct text made_by(struct arena *arena, const char *sql)
         struct text begins;
         const char *what, *after;
     } makers[] = {{TEXT("CREATE TABLE IF NOT EXISTS "), "table ", ""},
-                  {TEXT("CREATE INDEX IF NOT EXISTS "), "index ", ", while work goes on"}};
+                  {TEXT("CREATE INDEX IF NOT EXISTS "), "index ", ", while work continues"}};
     struct text rest = text_from(sql);
     struct buffer list = buffer_in(arena);
 
@@ -196,14 +198,14 @@ static void look_at_upgrades(struct adoption_view *view, struct db *db)
             continue;
         has_ours = false;
         finding = adoption_found(view, ADOPTION_CHANGE, "upgrade", upgrade->name,
-                                 makes.length > 0 ? "adds what is this server's own: " TEXT_FORMAT
-                                                  : "nothing but its number is noted" TEXT_FORMAT,
+                                 makes.length > 0 ? "adds the server's own tables: " TEXT_FORMAT
+                                                  : "only its number is recorded" TEXT_FORMAT,
                                  TEXT_ARG(makes));
         if (finding != NULL)
             finding->act = ACT_TABLES;
     }
     if (has_ours && db_adoption_tables(db, true, &failure) == STATUS_OK)
-        adoption_found(view, ADOPTION_OK, "upgrade", "", "the tables of this server are there");
+        adoption_found(view, ADOPTION_OK, "upgrade", "", "the tables of this server exist");
     else if (has_ours)
         adoption_found(view, ADOPTION_ERROR, "upgrade", "qm_schema",
                        "it says that all was made, but a table of this server is missing: DELETE "
@@ -292,17 +294,18 @@ static void look_at_apps(struct adoption_view *view, struct db *db)
         const char *words;
     } features[] = {
         {has_redundancy, ADOPTION_OK,
-         "homogeneous redundancy: hosts are in the same classes as with BOINC, so workunits that "
-         "are under way go on (policy(7) 7.3)"},
-        {has_one_version, ADOPTION_OK, "homogeneous app version: works as with BOINC"},
+         "homogeneous redundancy: hosts are in the same classes as in BOINC, so unfinished "
+         "workunits continue (policy(7) 7.3)"},
+        {has_one_version, ADOPTION_OK, "homogeneous app version: works as in BOINC"},
         {has_locality, ADOPTION_OK,
-         "locality scheduling 1: jobs go first to hosts that hold their files (policy(7) 10.7)"},
+         "locality scheduling 1: jobs go first to hosts that have their files (policy(7) 10.7)"},
         {has_other_locality, ADOPTION_WARNING,
-         "locality scheduling other than 1 is not served: their jobs are handed out as all others"},
-        {is_test, ADOPTION_OK, "test apps: for volunteers who allow them, as with BOINC"},
+         "locality scheduling other than 1 is not supported: their jobs are handed out like all "
+         "others"},
+        {is_test, ADOPTION_OK, "test apps: for volunteers who allow them, as in BOINC"},
         {has_replication, ADOPTION_OK,
          "adaptive replication: reliable hosts are those of policy(7) 4.4"},
-        {is_always_on, ADOPTION_OK, "apps that are always on: one job for each host"},
+        {is_always_on, ADOPTION_OK, "always-on apps: one job for each host"},
     };
     struct catalog_rows rows;
     struct text sizes;
@@ -320,15 +323,15 @@ static void look_at_apps(struct adoption_view *view, struct db *db)
     }
     if (have_weights(&rows))
         adoption_found(view, ADOPTION_NOTE, "apps", "weight",
-                       "their weights have no effect, as there is no feeder; the option stream "
-                       "shares the hosts among apps (policy(7) 10.3)");
+                       "their weights have no effect, because there is no feeder; the option "
+                       "stream divides the hosts among apps (policy(7) 10.3)");
     sizes = apps_with(view->arena, &rows, has_sizes);
     if (sizes.length > 0)
         adoption_found(view, view->config->size_classes ? ADOPTION_OK : ADOPTION_WARNING, "apps",
                        text_string(view->arena, sizes),
                        view->config->size_classes
                            ? "jobs of several sizes: chosen by size_census_APP (policy(7) 10.2); "
-                             "size_regulator goes on"
+                             "size_regulator keeps running"
                            : "jobs of several sizes, but size_classes is not set in config.xml: "
                              "any host gets any size");
 }
@@ -346,12 +349,12 @@ static void look_at_counts(struct adoption_view *view, struct db *db)
     if (counts.messages != 0 && !config->msg_to_host)
         adoption_found(view, ADOPTION_WARNING, "apps", "msg_to_host",
                        "there are messages to hosts, but the option msg_to_host is not set: they "
-                       "wait, as with BOINC");
+                       "wait, as in BOINC");
     if (counts.assignments == 0)
         return;
     if (config->enable_assignment || config->enable_assignment_multi)
         adoption_found(view, ADOPTION_OK, "apps", "assignment",
-                       "assigned jobs are made and sent as with BOINC (policy(7) 10.5)");
+                       "assigned jobs are made and sent as in BOINC (policy(7) 10.5)");
     else
         adoption_found(view, ADOPTION_WARNING, "apps", "assignment",
                        "there are assigned jobs, but neither enable_assignment nor "
@@ -391,15 +394,15 @@ void adoption_look_at_delays(struct adoption_view *view)
     if (config->maintenance_delay > SHORT_DELAY_S)
         adoption_found(view, ADOPTION_NOTE, "clients",
                        config_place(config, "maintenance_delay", view->arena),
-                       "who asks while bin/stop holds is told to come again in %.0f s: "
-                       "<maintenance_delay>120</maintenance_delay> for the switch makes that two "
+                       "clients that ask while the project is stopped come again after %.0f s: set "
+                       "<maintenance_delay>120</maintenance_delay> for the switch to make it two "
                        "minutes, with BOINC and with this server",
                        config->maintenance_delay);
     if (view->has_trickles && config->no_work_delay > 0)
         adoption_found(
             view, ADOPTION_WARNING, "clients", config_place(config, "no_work_delay", view->arena),
-            "jobs of this project send messages (trickles), and a host that got no work "
-            "stays away for %.0f s with its messages too, where BOINC asked for nothing: "
-            "if that is too long, <no_work_delay>0</no_work_delay>",
+            "jobs of this project send messages (trickles), and a host that got no work holds back "
+            "its messages, too, for %.0f s, unlike with BOINC: if that is too long, set "
+            "<no_work_delay>0</no_work_delay>",
             config->no_work_delay);
 }

@@ -189,7 +189,7 @@ static struct text complaint(const struct join_attempt *attempt)
     struct text why = text_from(db_error(attempt->request->db));
 
     return text_contains(why, attempt->query->email_addr)
-               ? TEXT("the address was another account's meanwhile")
+               ? TEXT("another account took the address meanwhile")
                : text_copy(attempt->request->arena, why);
 }
 

@@ -217,7 +217,7 @@ enum status fates_keeper_read(struct fates_keeper *keeper, struct db *db,
 static void write_reading(const struct fates_reading *reading, struct buffer *page)
 {
     metric_head(page, "results", "gauge",
-                "results of the project by what became of them, in this hour and the one before");
+                "results of the project by outcome, in this hour and the previous one");
     for (int i = 1; i < FATE_NUMBERS; i++)
         metric_value(page, "results", "fate", text_from(fate_kind_of(i)->word),
                      (double)reading->by_fate[i]);

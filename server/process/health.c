@@ -199,7 +199,7 @@ static void write_backlog(const struct health *health, int64_t now, struct buffe
     metric_gauge(page, "transitions_waiting",
                  "workunits whose transition is due, counted up to 100000",
                  (double)backlog->transitions);
-    metric_gauge(page, "transitions_waiting_seconds", "for how long the oldest of them has been",
+    metric_gauge(page, "transitions_waiting_seconds", "how long the oldest has been waiting",
                  oldest == 0 || oldest > now ? 0 : (double)(now - oldest));
     metric_gauge(page, "validations_waiting",
                  "workunits that wait for validation, counted up to 100000",

@@ -62,33 +62,33 @@ enum {
 
 static const struct argp_option options[] = {
     {"project", KEY_PROJECT, "DIR", 0,
-     "The project's folder. Else QM_PROJECT in the environment, else the current directory, or the "
-     "one above it when only that has a config.xml",
+     "The project's folder. Default: QM_PROJECT in the environment, else the current directory, or "
+     "the one above it if only that has a config.xml",
      0},
     {"listen", KEY_LISTEN, "ADDRESS", 0,
-     "Speak FastCGI on unix:PATH or tcp:ADDRESS:PORT. Without it the socket is the one that the "
-     "web server, spawn-fcgi or systemd gives",
+     "Speak FastCGI on unix:PATH or tcp:ADDRESS:PORT. Default: the socket that the web server, "
+     "spawn-fcgi or systemd passes",
      0},
     {"socket-mode", KEY_SOCKET_MODE, "MODE", 0, "Mode of the socket file, in octal (0660)", 0},
     {"socket-group", KEY_SOCKET_GROUP, "GROUP", 0,
-     "Group that the socket file is given to, as the web server's (Debian: www-data)", 0},
-    {"threads", KEY_THREADS, "N", 0, "Worker threads, whatever config.xml says", 0},
+     "Group of the socket file, such as the web server's (Debian: www-data)", 0},
+    {"threads", KEY_THREADS, "N", 0, "Number of worker threads, instead of that of config.xml", 0},
     {"upload", KEY_UPLOAD, NULL, 0,
-     "Be the upload handler of the project, which takes the files that clients send back; so it is "
-     "also when QM_UPLOAD is in the environment",
+     "Run as the upload handler of the project, which takes the files that clients send back. "
+     "QM_UPLOAD in the environment does the same",
      0},
-    {"log", KEY_LOG, "PATH", 0, "Append the log to this file; else it goes to standard error", 0},
+    {"log", KEY_LOG, "PATH", 0, "Append the log to this file (standard error)", 0},
     {"clock", KEY_CLOCK, "request", 0,
      "Take the time from the X-Simulated-Time header of each request. For tests: anybody can then "
      "set the clock",
      0},
     {"service-time", KEY_SERVICE_TIME, "SECONDS", 0,
-     "With --clock request: take each request to cost a worker so long, so that delays grow with "
-     "the load of that time (0: no load)",
+     "With --clock request: assume each request occupies a worker for this long, so that delays "
+     "grow with that load (0: no load)",
      0},
     {"check-config", KEY_CHECK_CONFIG, NULL, 0,
-     "Check configuration, keys, the project's files and the database, say what is wrong, and exit "
-     "with 1 where something is an error",
+     "Check configuration, keys, the project's files and the database, print what is wrong, and "
+     "exit with 1 if there is an error",
      1},
     {"dump-config", KEY_DUMP_CONFIG, NULL, 0,
      "Write every option with its value and where that came from", 1},
@@ -356,8 +356,8 @@ int main(int argc, char **argv)
     static const struct argp argp = {
         .options = options,
         .parser = parse_option,
-        .doc = "Quartermaster, a scheduling server for volunteer computing: answers the scheduler "
-               "requests of BOINC clients, as a FastCGI or CGI program."};
+        .doc = "Quartermaster, a scheduling server for volunteer computing. It answers the "
+               "scheduler requests of BOINC clients, as a FastCGI or CGI program."};
     struct server_command command = {.options = {.project_dir = default_project_dir(),
                                                  .version = program_version,
                                                  .socket = {.mode = 0660}},

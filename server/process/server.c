@@ -200,7 +200,7 @@ void server_write_waiting(struct server *server, struct buffer *ret_page)
                  (double)figures.reading);
     metric_gauge(ret_page, "requests_waiting", "requests that wait for a worker thread",
                  (double)figures.waiting);
-    metric_gauge(ret_page, "requests_waiting_seconds", "how long the oldest of them has waited",
+    metric_gauge(ret_page, "requests_waiting_seconds", "how long the oldest has waited",
                  figures.oldest);
     metric_gauge(ret_page, "workers_working", "worker threads that have a request in hand",
                  (double)figures.workers_working);

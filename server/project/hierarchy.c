@@ -75,22 +75,22 @@ const char *open_name_fault(struct text name)
     if (name.length == 0)
         return "is empty";
     if (text_contains(name, TEXT("%")))
-        return "has a percent sign in it";
-    return text_contains(name, TEXT("..")) ? "has two dots in a row" : NULL;
+        return "contains a percent sign";
+    return text_contains(name, TEXT("..")) ? "contains two dots in a row" : NULL;
 }
 
 static const char *character_fault(char c)
 {
     if (c == ' ')
-        return "has a blank in it";
+        return "contains a blank";
     if ((unsigned char)c < ' ' || c == 127)
-        return "has a control character in it";
+        return "contains a control character";
     if ((unsigned char)c > 127)
-        return "has a character in it that is not ASCII";
+        return "contains a character that is not ASCII";
     if (c == '/' || c == '\\')
-        return "has a slash in it";
+        return "contains a slash";
     return text_contains(TEXT("\"'<>&?#"), (struct text){&c, 1})
-               ? "has one of the characters \" ' < > & ? # in it"
+               ? "contains one of the characters \" ' < > & ? #"
                : NULL;
 }
 
@@ -122,6 +122,6 @@ const char *url_fault(struct text url)
         return "is empty";
     for (size_t i = 0; i < url.length; i++)
         if ((unsigned char)url.at[i] <= ' ' || url.at[i] == 127)
-            return "has a blank or a control character in it (a blank is written %20)";
+            return "contains a blank or a control character (write %20 for a blank)";
     return text_contains(url, TEXT("://")) ? NULL : "does not begin with http:// or https://";
 }

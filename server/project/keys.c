@@ -94,8 +94,8 @@ enum status keys_create(struct arena *arena, const struct config *config, bool r
             continue;
         if (has_private || has_public)
             return fail(failure, STATUS_INVALID,
-                        "%s: only the %s half of the pair %s is there; bring back the other, or "
-                        "remove this one for a new pair",
+                        "%s: only the %s half of the pair %s exists; restore the other half, or "
+                        "remove this one to get a new pair",
                         dir, has_private ? "private" : "public", key_pairs[i]);
         enum status status = rsa_generate(arena, &keys, failure);
         if (status == STATUS_OK)

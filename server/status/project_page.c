@@ -216,7 +216,7 @@ static void picture_outcomes(const struct project_writer *writer)
 {
     struct picture picture = {.span = PICTURE_WEEK,
                               .id = "outcomes",
-                              .title = "What became of results, per hour",
+                              .title = "Outcomes of results, per hour",
                               .unit = "per hour",
                               .is_stacked = true,
                               .count = sizeof(outcomes) / sizeof(outcomes[0])};
@@ -250,7 +250,7 @@ static void write_days(struct project_writer *writer)
     buffer_add_string(writer->page,
                       "<details id=\"days\"><summary>The same by the day, as a table</summary>\n");
     page_begin_table(&writer->table, writer->page,
-                     "Results by what became of them, and where jobs stood at the end.", columns);
+                     "Results by outcome, and the states of jobs at the end.", columns);
     for (size_t day = WEEK_SLOTS / DAY_HOURS; day-- > 0;) {
         const struct project_hour *hours = &figures->week[day * DAY_HOURS], *last = NULL;
         struct project_hour sum = {.has_fates = false};
@@ -284,7 +284,7 @@ static void write_days(struct project_writer *writer)
 
 static void write_life(struct project_writer *writer)
 {
-    static const char *const columns[] = {"<State", "Number", "<Who goes on with them", NULL};
+    static const char *const columns[] = {"<State", "Number", "<Next program", NULL};
     static const struct {
         enum project_total total;
         const char *words, *who;
@@ -333,12 +333,12 @@ static void write_life(struct project_writer *writer)
 static void write_stuck_classes(struct project_writer *writer)
 {
     static const char *const columns[] = {"<Application", "Jobs", "<Such as",
-                                          "<What stands against most hosts", NULL};
+                                          "<Reason for most hosts", NULL};
     const struct stuck_jobs *stuck = writer->figures->stuck;
 
     page_begin_table(&writer->table, writer->page,
-                     "Waiting jobs that none of the hosts asked can have, by classes that fare "
-                     "alike. <code>qmctl why --jobs</code> asks anew.",
+                     "Waiting jobs that none of the hosts asked can have, by class. <code>qmctl "
+                     "why --jobs</code> asks again.",
                      columns);
     for (size_t i = 0; i < stuck->count; i++) {
         page_begin_row(&writer->table);
@@ -540,7 +540,7 @@ static void write_batches(struct project_writer *writer)
         return;
     page_begin_section(writer->page, "batches", "Batches");
     page_begin_table(&writer->table, writer->page,
-                     "The newest. Of a batch with more than 10,000 jobs as many are looked at, at "
+                     "The newest. In a batch with more than 10,000 jobs, 10,000 are counted, at "
                      "even distances.",
                      columns);
     for (size_t i = 0; i < figures->totals->batch_count; i++) {
@@ -578,8 +578,9 @@ static void write_streams(struct project_writer *writer)
         return;
     page_begin_section(writer->page, "streams", "Job streams");
     page_begin_table(&writer->table, writer->page,
-                     "What each stream of config.xml is to have of the work, and what it has had "
-                     "from the process that answers, since it began or the streams changed.",
+                     "The share of the work that each stream of config.xml should have, and the "
+                     "share that it has had from the process that answers, since it started or the "
+                     "streams changed.",
                      columns);
     for (size_t i = 0; i < figures->stream_count; i++) {
         page_begin_row(&writer->table);

@@ -820,7 +820,8 @@ static void write_waits(struct page_writer *writer)
                                           "Since the start", NULL};
     const struct window *windows[] = {&writer->hour, &writer->day, &writer->all};
 
-    page_begin_table(&writer->table, writer->page, "What requests ask of it.", columns);
+    page_begin_table(&writer->table, writer->page, "The demands of requests on the database.",
+                     columns);
     page_row_head(&writer->table, "time waited for its answers, mean");
     for (size_t i = 0; i < 3; i++)
         page_cell_duration(&writer->table, mean_of(windows[i], STATUS_ASKED_NS, STATUS_ASKED));
@@ -863,7 +864,9 @@ static void write_errors(struct page_writer *writer)
     };
 
     page_begin_table(&writer->table, writer->page,
-                     "What it answered requests with, and what was done about it.", columns);
+                     "Errors of the database in requests, and the reaction of the "
+                     "server.",
+                     columns);
     for (int i = 0; i < DB_ERROR_COUNT; i++) {
         page_row_head(&writer->table, db_error_words[i].words);
         cells_of_windows(writer, STATUS_ERRORS + i);
@@ -888,7 +891,9 @@ static void write_backlog(struct page_writer *writer)
         return;
     }
     page_begin_table(&writer->table, writer->page,
-                     "What waits for the project's other programs, counted each minute.", columns);
+                     "Work that waits for the project's other programs, counted each "
+                     "minute.",
+                     columns);
     page_row_head(&writer->table, "for a transition");
     page_cell_count(&writer->table, (uint64_t)backlog->transitions);
     page_row_end(&writer->table);
@@ -946,8 +951,7 @@ static void write_findings(struct page_writer *writer)
         return;
     }
     page_begin_table(&writer->table, writer->page,
-                     "What is wrong in the project's folder: <code>qmctl check-config</code> tells "
-                     "it.",
+                     "Faults in the project's folder: see <code>qmctl check-config</code>.",
                      columns);
     for (size_t i = 0; i < figures->finding_count && i < FINDINGS_SHOWN; i++) {
         if (figures->findings[i].errors + figures->findings[i].warnings == 0)
@@ -971,7 +975,7 @@ static void write_events(struct page_writer *writer)
         buffer_add_string(page, "<p>Nothing was read again since the start.</p>\n");
         return;
     }
-    page_begin_table(&writer->table, writer->page, "What was read again, newest first.", columns);
+    page_begin_table(&writer->table, writer->page, "Files read again, newest first.", columns);
     for (size_t i = 0; i < figures->event_count && i < EVENTS_SHOWN; i++) {
         const struct status_event *event = &figures->events[i];
         struct text rest = event->words;

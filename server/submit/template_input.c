@@ -41,7 +41,7 @@ static enum status read_md5(const struct template_file *file,
 {
     const struct template_element *element = template_child(file_info, "md5_cksum");
     if (element == NULL)
-        return template_fail(file, file_info, failure, "nbytes needs md5_cksum beside it");
+        return template_fail(file, file_info, failure, "nbytes needs md5_cksum next to it");
     if (element->content.length != MD5_DIGITS)
         return template_fail(file, element, failure, "not 32 hex digits");
     if (!text_is_lower_hex(element->content, MD5_DIGITS))
@@ -69,7 +69,7 @@ static enum status read_file(const struct template_file *file,
         return status;
     if (input.bytes > 0) {
         if (template_child(element, "url") == NULL)
-            return template_fail(file, element, failure, "nbytes needs a url beside it");
+            return template_fail(file, element, failure, "nbytes needs a url next to it");
         status = read_md5(file, element, input.md5, failure);
         if (status != STATUS_OK)
             return status;

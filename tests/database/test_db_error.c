@@ -463,8 +463,8 @@ static void errors_are_told_in_words(void **state)
     status = db_admin_app_add(f->db, TEXT("twice"), TEXT("Twice"), 1, &id);
     assert_status(STATUS_DB_REFUSED, status);
     assert_string_equal(db_explain(f->db, status),
-                        "there is one already (statement admin_app_add: Duplicate entry 'twice' for"
-                        " key 'name' (error 1062))");
+                        "it already exists (statement admin_app_add: Duplicate entry 'twice' for "
+                        "key 'name' (error 1062))");
     status = db_admin_app_add(f->db, text_from(too_long), TEXT("Twice"), 1, &id);
     assert_non_null(strstr(db_explain(f->db, status), "a text is too long for its column ("));
     assert_string_equal(db_explain(f->db, STATUS_NOT_FOUND), "not found");

@@ -137,7 +137,7 @@ static const struct {
 } impossible[] = {
     {"UPDATE app_version SET platformid = 2", "version_platform", "6 hosts: no version for"},
     {"UPDATE workunit SET rsc_memory_bound = 6.4e10", "memory",
-     "6 hosts: the jobs need more memory than may be used (the nearest: Work needs 59.61 GB"},
+     "6 hosts: the jobs need more memory than BOINC may use (the nearest: Work needs 59.61 GB"},
     {"UPDATE workunit SET rsc_disk_bound = 1e15", "disk", "6 hosts: the jobs need more disk space"},
     {"UPDATE workunit SET rsc_fpops_est = 1e16", "deadline", "they are due in 24.00 hours"},
     {"UPDATE app SET homogeneous_redundancy = 1; UPDATE workunit SET hr_class = 5", "hr_committed",

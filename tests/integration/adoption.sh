@@ -59,16 +59,16 @@ for year in 2010 2012 2018 today; do
     expect 3 '"topic": "upgrade"' adopt "$project" --json
     claim "$year: nothing has changed" cmp "$work/before" <(everything)
     found warning programs 'feeder must be stopped at the switch'
-    found ok programs 'daemon transitioner goes on'
+    found ok programs 'daemon transitioner keeps running'
     found ok programs 'task antique_file_deleter is disabled'
-    found ok programs 'task update_profile_pages.php goes on'
-    found note programs 'show_shmem is of no use'
-    found note programs 'heaven_maker is not known here'
+    found ok programs 'task update_profile_pages.php keeps running'
+    found note programs 'show_shmem no longer serves a purpose'
+    found note programs 'heaven_maker is unknown'
     found note options 'feeder_query_size is not read'
     found change options 'scheduler_url http://127.0.0.1/test_cgi/cgi is added'
     found note options 'a host begins with 9 jobs a day and processor'
     found change upgrade 'table qm_host, table qm_workunit'
-    found note clients 'come again in 3600 s'
+    found note clients 'come again after 3600 s'
     found ok project 'db_revision.*22000'
     found ok project 'log_host1'
     case $year in
@@ -80,9 +80,9 @@ for year in 2010 2012 2018 today; do
         ;;
     2012) found note columns 'workunit.size_class.*April 2013' ;;
     2018) found note columns 'host.misc.*November 2025' ;;
-    today) found ok columns 'all are there' ;;
+    today) found ok columns 'all exist' ;;
     esac
-    [ -n "$lost" ] || found ok indexes 'all that are needed'
+    [ -n "$lost" ] || found ok indexes 'all required indexes exist'
     claim "$year: no error is found" not grep '^{"level": "error"' "$work/said"
 
     # --- the changes, with a question first
@@ -124,14 +124,14 @@ chmod 700 "$project/keys"
 expect 3 '^change +indexes +result.ind_res_st ' adopt "$project"
 claim "beside our tables it is no error yet" not grep '^error' "$work/said"
 if [ "$(id -u)" = 0 ]; then
-    claim "folders of uploads that are somebody else's" grep -qE '^warning +rights +upload +1 folders in it, 1a first,' "$work/said"
+    claim "folders of uploads that are somebody else's" grep -qE '^warning +rights +upload +1 of its folders, the first being 1a,' "$work/said"
     claim "a key that is" grep -qE '^warning +rights +keys .*/keys/upload_private cannot be read by nobody' "$work/said"
     claim "keys that are" grep -qE '^warning +rights +keys .*cannot be read by nobody' "$work/said"
 fi
 asked() { # ANSWER: at a terminal
     script -qec "$(printf '%q ' "$QM_BINARY_DIR/qmctl" adopt "$project" --apply)" /dev/null <<<"$1"
 }
-expect 1 'indexes result.ind_res_st: .*is made' asked no
+expect 1 'indexes result.ind_res_st: .*will be made' asked no
 claim "another word than apply changes nothing" grep -q 'This changes a running project. Type apply to go on: nothing was done' <(tr -d '\r\n' <"$work/said")
 expect 3 '^change +indexes +result.ind_res_st ' adopt "$project"
 owner=$(stat -c '%U %G %a' "$project/config.xml")
@@ -145,7 +145,7 @@ claim "and has the option once" test "$(grep -c scheduler_url "$project/config.x
 # --- a table of ours that somebody dropped, where qm_schema says that it was made
 rows "DROP TABLE qm_workunit"
 expect 1 '^error +upgrade +qm_schema +.*DELETE FROM qm_schema WHERE version > 0' adopt "$project"
-claim "nothing says that it is there" not grep -q 'tables of this server are there' "$work/said"
+claim "nothing says that it is there" not grep -q 'tables of this server exist' "$work/said"
 rows "DELETE FROM qm_schema WHERE version > 0"
 expect 0 'done: .*table qm_workunit' adopt "$project" --apply --yes
 
@@ -172,7 +172,7 @@ done
 claim "no word about an option that is off" not grep -q debug_send "$work/said"
 claim "no word about an order that stays" not grep -q priority_order "$work/said"
 claim "no word about the delay where it is short" not grep -q maintenance_delay "$work/said"
-expect 0 'feeder is disabled, and has to stay so' adopt "$work/odd" --all
+expect 0 'feeder is disabled, and must stay disabled' adopt "$work/odd" --all
 sql "$schema" -e "SET sql_mode = ''; UPDATE app SET homogeneous_redundancy = 1, locality_scheduling = 2, n_size_classes = 3, beta = 1;
     INSERT INTO app SET name = 'heavy', user_friendly_name = '', weight = 3, create_time = 1;
     CREATE TRIGGER beside AFTER UPDATE ON host FOR EACH ROW SET @a = 1;
@@ -207,7 +207,7 @@ mv "$work/odd/config.xml.kept" "$work/odd/config.xml"
 
 # --- bad input
 expect 1 '^qmctl: /nowhere/at/all: No such file' adopt /nowhere/at/all
-expect 1 'there is no config.xml, so this is no project' adopt "$work"
+expect 1 'there is no config.xml, so this is not a project' adopt "$work"
 expect 1 'is not a folder' adopt "$work/odd/config.xml"
 expect 2 'adopt' adopt
 cp -r "$work/odd" "$work/bad"

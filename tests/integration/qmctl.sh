@@ -96,16 +96,16 @@ expect 0 'config.xml +made' init
 same "warnings of its address, which lacks a slash" "$(grep -c '^warning' "$dir/said")" 0
 expect 0 'on all tables' in_project deploy mariadb --db-admin root --apply # what follows needs no more
 find "$project" -type f -exec md5sum {} + | sort >"$dir/before"
-expect 0 'tables +was there' init
+expect 0 'tables +existed' init
 expect 0 'platforms +0 added' "$qmctl" init "$project"
 expect 0 '^\{"what": "platforms", "state": "0 added"\}$' "$qmctl" init "$project" --json
 # What config.xml says otherwise is not passed over in silence.
 for words in "--url http://127.0.0.1:1/other/" "--name B" "--db-name other" "--db-user other" "--db-host other" \
     "--db-socket other" "--db-passwd other" "--scheduler http://127.0.0.1:1/cgi"; do
     # shellcheck disable=SC2086 # an option and its value
-    expect 1 "config.xml says .*: change it there, or leave out ${words%% *}\$" "$qmctl" init "$project" $words
+    expect 1 "config.xml (says|contains) .*: change it there, or omit ${words%% *}\$" "$qmctl" init "$project" $words
 done
-expect 0 'config.xml +was there' "$qmctl" init "$project" --url http://127.0.0.1:1/demo/ --name 'A & B' --db-name "$database"
+expect 0 'config.xml +existed' "$qmctl" init "$project" --url http://127.0.0.1:1/demo/ --name 'A & B' --db-name "$database"
 find "$project" -type f -exec md5sum {} + | sort >"$dir/after"
 same "init again changes files" "$(diff "$dir/before" "$dir/after")" ""
 same "schedulers on the master page" \
@@ -217,10 +217,10 @@ same "nothing is wrong with a good one" "$(grep -c 'warning.*certificate' "$dir/
 mv "$dir/usual/keys/upload_private" "$dir/upload_private.kept"
 expect 3 'warning +.*/upload_private' with_certificate ours.pem ours.key
 mv "$dir/upload_private.kept" "$dir/usual/keys/upload_private"
-expect 2 'go together' deploy nginx --certificate /c
+expect 2 'must be used together' deploy nginx --certificate /c
 expect 2 'not a whole number from 1 to 65535' deploy nginx --port http
 expect 1 'no group nobodies' deploy nginx --group nobodies
-expect 1 'has no place in a configuration' deploy nginx --socket '/run/a;b'
+expect 1 'cannot be part of a configuration' deploy nginx --socket '/run/a;b'
 expect 1 'scheduler_url is .*:1/cgi, but .* would serve /demo_cgi/cgi' in_project deploy nginx --file "$file"
 # Downloads that something else serves stay where they are: the rest is written.
 cp "$dir/usual/config.xml" "$dir/usual/config.kept"
@@ -234,7 +234,7 @@ done
 file=$dir/demo.conf
 mv "$dir/usual/config.kept" "$dir/usual/config.xml"
 touch "$dir/usual/html/user/index.php"
-expect 0 'warning +the project has web pages of BOINC' deploy nginx
+expect 0 'warning +the project has BOINC.s web pages' deploy nginx
 same "which the web server shows otherwise" "$(grep -c 'alias.*html/user' "$file")" 0
 rm "$dir/usual/html/user/index.php"
 
@@ -259,7 +259,7 @@ expect 1 'is another project' units
 
 # --- rights
 granted=$dir/granted least=${database}_least
-expect 0 'tables +was there' "$qmctl" init "$granted" --url http://127.0.0.1:1/demo --name Granted \
+expect 0 'tables +existed' "$qmctl" init "$granted" --url http://127.0.0.1:1/demo --name Granted \
     --db-name "$database" --db-user "$least" --db-socket "$QM_TEST_SOCKET" --db-admin root
 rights() { "$qmctl" --project "$granted" deploy mariadb "$@"; }
 works() { "$qmctl" --project "$granted" check-config --no-web; }
@@ -281,13 +281,13 @@ expect 0 '^0 errors' works
 same "and no more rights than these" "$(sql -e "SELECT GROUP_CONCAT(PRIVILEGE_TYPE ORDER BY 1) FROM
     information_schema.SCHEMA_PRIVILEGES WHERE GRANTEE LIKE '%$least%'")" DELETE,INSERT,SELECT,UPDATE
 sed -i 's|<db_passwd>.*|<db_passwd>other</db_passwd>|' "$granted/config.xml"
-expect 1 'the user was there before and has another password' rights --db-admin root --apply
+expect 1 'the user already existed and has a different password' rights --db-admin root --apply
 expect 0 'IDENTIFIED VIA unix_socket;' rights --user demo
 sed -i 's|<db_socket>.*|<db_host>db.example.org</db_host>|' "$granted/config.xml"
-expect 2 '^qmctl: the database is at db.example.org: --from says' rights
+expect 2 '^qmctl: the database is at db.example.org: give --from' rights
 expect 0 "'$least'@'10.0.0.7'" rights --from 10.0.0.7
 sed -i '/<db_user>/d' "$granted/config.xml"
-expect 2 '--user says who that is' rights --from 10.0.0.7
+expect 2 'name that user with --user' rights --from 10.0.0.7
 sql -e "DROP USER '$least'@localhost"
 
 # The rights that quartermaster(8) gives to the user who makes a project are enough for that.
@@ -301,7 +301,7 @@ sql -e "DROP DATABASE \`${database}_made\`; DROP USER '$least'@localhost"
 
 # --- catalog and accounts
 expect 0 'application 1' in_project app add demo --friendly 'Demo'
-expect 1 '^qmctl: application demo: there is one already \(.*Duplicate' in_project app add demo
+expect 1 '^qmctl: application demo: it already exists \(.*Duplicate' in_project app add demo
 expect 1 'no application "other"' in_project version add other 1.0 x86_64-pc-linux-gnu "$demo/app"
 expect 1 'no platform "vax"' in_project version add demo 1.0 vax "$demo/app"
 expect 1 '^qmctl: there is no version "999", nor any other \(qmctl version add\)$' in_project version deprecate 999
@@ -330,7 +330,7 @@ expect 1 'locality_scheduling: the database has no column' in_project app set de
 same "then nothing is changed" "$(sql -e "SELECT beta FROM $database.app")" 0
 sql -e "ALTER TABLE $database.app RENAME COLUMN kept TO locality_scheduling"
 expect 2 'reports the platform x86_64-pc-linux-gmu; did you mean x86_64-pc-linux-gnu\?' in_project platform add x86_64-pc-linux-gmu
-expect 2 'has a blank in it' in_project platform add 'x 86'
+expect 2 'contains a blank' in_project platform add 'x 86'
 expect 0 'warning: no known client reports the platform vax' in_project platform add vax --friendly VAX
 expect 1 'platform vax is there already' in_project platform add vax
 sql -e "DELETE FROM $database.platform WHERE name = 'sparc-sun-solaris'"
@@ -394,7 +394,7 @@ mv "$tree/demo/1.10/windows_x86_64/app_108.exe" "$tree/demo/1.10/windows_x86_64/
 mv "$tree/demo/1.10/windows_x86_64/app_108.exe.sig" "$tree/demo/1.10/windows_x86_64/app_110.exe.sig"
 expect 1 '1.10 .*FAILED .*app_110.exe.sig: .*clients would refuse the file' from_folders demo 1.10
 sql -e "DELETE FROM $database.app_version WHERE version_num > 100"
-expect 1 '^qmctl: version 1.00 of demo for x86_64-pc-linux-gnu: there is one already \(.*Duplicate' \
+expect 1 '^qmctl: version 1.00 of demo for x86_64-pc-linux-gnu: it already exists \(.*Duplicate' \
     in_project version add demo 1.00 x86_64-pc-linux-gnu "$demo/app"
 expect 1 '^qmctl: application x+: a text is too long for its column' in_project app add "$(printf 'x%.0s' {1..200})"
 echo '#!/bin/sh' >"$dir/app"
@@ -403,7 +403,7 @@ same "the program is executable" \
     "$(stat -c %a "$project/download/demo_1.00_x86_64-pc-linux-gnu")" 755
 expect 0 'account key [0-9a-f]{32}' in_project user add Ada@Example.org --name Ada
 expect 0 ' ada@example\.org +Ada ' in_project user list
-expect 1 '^qmctl: account ada@example.org: there is one already \(.*Duplicate' in_project user add ada@example.org
+expect 1 '^qmctl: account ada@example.org: it already exists \(.*Duplicate' in_project user add ada@example.org
 expect 0 'account key +[0-9a-f]{32}' in_project user show ada@example.org
 expect 1 'no such account' in_project user show bob@example.org
 expect 0 '^[0-9a-f]{64}$' in_project sign "$demo/app"
@@ -453,7 +453,7 @@ expect 0 '^1 job, 1 result' from_line "$(printf '\357\273\277')--wu_name marked 
 same "a quorum of one is said once" "$(grep -c '^note:' "$dir/said")" 0
 same "a byte order mark is no part of the first line" "$(sql -e "SELECT COUNT(*) FROM $database.workunit WHERE name = 'marked'")" 1
 sql -e "DELETE FROM $database.result WHERE name = 'marked_0'; DELETE FROM $database.workunit WHERE name = 'marked'"
-expect 1 'the job.s name "a/b" has a slash in it' from_line "--wu_name a/b $dir/in1"
+expect 1 'the job.s name "a/b" contains a slash' from_line "--wu_name a/b $dir/in1"
 expect 1 'priority needs a value' from_line "$dir/in1 --priority"
 seq -f '--wu_template none_%.0f' 101 | sed "s|\$| $dir/in1|" >"$dir/lines"
 for number in {1..101}; do cp "$demo/in.xml" "$project/none_$number"; done
@@ -731,13 +731,13 @@ sed -i "s|</config>|<files_db_name>${database}_files</files_db_name><deletion_po
     "$project/config.xml"
 expect 0 'warning: file database: .*qmctl files init' in_project check-config
 expect 1 'denied' in_project files init
-expect 0 'is there' in_project files init --db-admin root
+expect 0 ' exists' in_project files init --db-admin root
 expect 0 'on all tables' in_project deploy mariadb --db-admin root --apply
 expect 0 "^\{\"files_db_name\": \"${database}_files\"\}\$" in_project files init --json --db-admin root
 expect 0 'warning: .*config.xml:[0-9]+: deletion_policy_expire: .*60 days' in_project check-config
 sql -e "ALTER TABLE ${database}_files.file_order DROP tries, DROP ended, DROP outcome"
 expect 0 'warning: file database: .*qmctl files init' in_project check-config
-expect 0 'is there' in_project files init --db-admin root
+expect 0 ' exists' in_project files init --db-admin root
 empty_list files --host 7
 empty_list files --file genome
 empty_list files orders
@@ -750,9 +750,9 @@ expect 0 'there are more: --after 7' in_project files --file genome --most 1
 same "the rest of the hosts" "$(in_project files --file genome --after 7 --tsv | cut -f 1 | tail -n +2)" 8
 expect 0 'there are more' in_project files --host 7 --most 1
 expect 2 'needs --host' in_project files delete genome
-expect 0 'host 7 will be told to delete genome' in_project files delete genome --host 7 --yes
+expect 0 'host 7 gets the order to delete genome' in_project files delete genome --host 7 --yes
 expect 0 'host 7 does not list log' in_project files get log --host 7
-expect 0 'host 8 will be told to send in1' in_project files send "$dir/in1" --host 8
+expect 0 'host 8 gets the order to send in1' in_project files send "$dir/in1" --host 8
 expect 1 'no-such-file' in_project files send no-such-file --host 8
 expect 0 '^ *8 +in1 +send +waits ' in_project files orders --host 8
 same "an upload certificate" "$(sql -e "SELECT xml FROM ${database}_files.file_order WHERE action = 2" |
@@ -765,10 +765,10 @@ echo data >"$project/upload/$folder/log"
 expect 0 '^ *7 +log +get +done ' in_project files orders --host 7
 same "an order that is done" "$(sql -e "SELECT COUNT(*) FROM ${database}_files.file_order
     WHERE hostid = 7 AND ended > 0")" 1
-expect 1 'log is in upload_dir already' in_project files get log --host 7
+expect 1 'log already exists in upload_dir' in_project files get log --host 7
 sql -e "UPDATE ${database}_files.file_order SET created = 1 WHERE name = 'in1'"
 expect 0 '^ *8 +in1 +send +expired ' in_project files orders
-expect 0 'host 8 will be told to send in1' in_project files send "$dir/in1" --host 8
+expect 0 'host 8 gets the order to send in1' in_project files send "$dir/in1" --host 8
 expect 0 '^ *8 +in1 +send +waits ' in_project files orders
 sql -e "UPDATE ${database}_files.file_order SET ended = 1 WHERE ended > 0"
 same "ends are forgotten" "$(in_project files orders --tsv | grep -c log)" 0
@@ -810,7 +810,7 @@ wait "$locker" 2>/dev/null
 same "of the host is left" "$(sql -e "SELECT COUNT(*) FROM $database.host WHERE id = 8")" 0
 same "and of its files and orders" "$(sql -e "SELECT (SELECT COUNT(*) FROM ${database}_files.host_file WHERE hostid = 8) +
     (SELECT COUNT(*) FROM ${database}_files.file_order WHERE hostid = 8)")" 0
-same "tables that are not known are named" "$(grep -c '^not looked at, though people may stand there: table post$' "$dir/deleted")" 1
+same "tables that are not known are named" "$(grep -c '^not examined, although it may contain personal data: table post$' "$dir/deleted")" 1
 sql -e "DROP TABLE $database.post; DROP DATABASE ${database}_files"
 
 # --- keys
@@ -819,8 +819,8 @@ expect 0 '^old_key_0 ' in_project keys
 
 # --- no more jobs, and again
 expect 0 '^\{"drained": "yes", "was_drained": "no"\}$' in_project drain --json
-expect 0 'reports are taken; qmctl resume ends that \(as before\)' in_project drain
-expect 0 '^jobs are handed out$' in_project resume
+expect 0 'but take reports; qmctl resume ends this \(as before\)' in_project drain
+expect 0 '^the servers hand out jobs$' in_project resume
 expect 0 '\(as before\)$' in_project resume
 same "nothing is left of it" "$(find "$project" -name stop_work)" ""
 

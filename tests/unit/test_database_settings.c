@@ -83,8 +83,8 @@ static void other_words_are_as_good(void **state)
     (void)state;
     assert_text(complaint(setting, "3", "OFF", &usual), "");
     assert_text(complaint(setting, "2", "OFF", &usual),
-                "innodb_flush_log_at_trx_commit is 2, should be 1: what was acknowledged last is "
-                "lost with the machine");
+                "innodb_flush_log_at_trx_commit is 2, should be 1: the loss of the machine loses "
+                "the last acknowledged reports");
     assert_text(complaint(setting, "2", "ON", &usual), ""); /* the other nodes have it */
 }
 
@@ -97,9 +97,10 @@ static void a_small_pool_is_no_matter_while_pages_are_in_it(void **state)
     (void)state;
     assert_text(complaint(setting, "134217728", "", &load), "");
     load.page_reads = load.page_requests / 50;
-    assert_text(complaint(setting, "134217728", "", &load),
-                "innodb_buffer_pool_size is 128 MB, the tables have 1000 MB, and of 50 pages that "
-                "are asked for one is read from the disk: rows that requests need are waited for");
+    assert_text(
+        complaint(setting, "134217728", "", &load),
+        "innodb_buffer_pool_size is 128 MB, the tables have 1000 MB, and of 50 pages that "
+        "are asked for one is read from the disk: requests wait for the rows that they need");
     load.uptime = 60; /* they are read for the first time */
     assert_text(complaint(setting, "134217728", "", &load), "");
     load = usual;
@@ -117,7 +118,7 @@ static void the_log_holds_half_an_hour(void **state)
     assert_text(complaint(setting, "1887436800", "", &load), ""); /* 1,800 MB */
     assert_text(complaint(setting, "1073741824", "", &load),
                 "innodb_log_file_size is 1024 MB, which are written in 1024 s since the database "
-                "started, should be 1801 MB: pages are written again and again, as their place in "
+                "started, should be 1801 MB: pages are written repeatedly, because their place in "
                 "the log is needed");
     load.redo_bytes = 5; /* less than a byte in a second */
     assert_text(complaint(setting, "1073741824", "", &load), "");

@@ -70,16 +70,16 @@ static void what_is_wrong_with_a_name_is_said(void **state)
     } bad[] = {{"", "is empty"},
                {".hidden", "begins with a dot"},
                {"../x", "begins with a dot"},
-               {"a/b", "has a slash in it"},
-               {"a\\b", "has a slash in it"},
-               {"a..b", "has two dots in a row"},
-               {"a%20b", "has a percent sign in it"},
-               {"a b", "has a blank in it"},
-               {"a\nb", "has a control character in it"},
-               {"a\177b", "has a control character in it"},
-               {"\xc3\xa4", "has a character in it that is not ASCII"},
-               {"a<b", "has one of the characters \" ' < > & ? # in it"},
-               {"a#b", "has one of the characters \" ' < > & ? # in it"}};
+               {"a/b", "contains a slash"},
+               {"a\\b", "contains a slash"},
+               {"a..b", "contains two dots in a row"},
+               {"a%20b", "contains a percent sign"},
+               {"a b", "contains a blank"},
+               {"a\nb", "contains a control character"},
+               {"a\177b", "contains a control character"},
+               {"\xc3\xa4", "contains a character that is not ASCII"},
+               {"a<b", "contains one of the characters \" ' < > & ? #"},
+               {"a#b", "contains one of the characters \" ' < > & ? #"}};
     char name[300];
     struct failure failure = {.status = STATUS_OK};
 
@@ -96,7 +96,7 @@ static void what_is_wrong_with_a_name_is_said(void **state)
     assert_string_equal(file_name_fault((struct text){name, 201}), "has more than 200 bytes");
     assert_int_equal(file_name_check("job's name", TEXT("a"), &failure), STATUS_OK);
     assert_int_equal(file_name_check("job's name", TEXT("a b"), &failure), STATUS_INVALID);
-    assert_string_equal(failure.text, "the job's name \"a b\" has a blank in it");
+    assert_string_equal(failure.text, "the job's name \"a b\" contains a blank");
 }
 
 /* A job's program may open a file in a folder, by a name with blanks. */
@@ -105,8 +105,8 @@ static void names_by_which_a_file_is_opened(void **state)
     (void)state;
     assert_null(open_name_fault(TEXT("data/in 1")));
     assert_string_equal(open_name_fault(NO_TEXT), "is empty");
-    assert_string_equal(open_name_fault(TEXT("../in")), "has two dots in a row");
-    assert_string_equal(open_name_fault(TEXT("50%")), "has a percent sign in it");
+    assert_string_equal(open_name_fault(TEXT("../in")), "contains two dots in a row");
+    assert_string_equal(open_name_fault(TEXT("50%")), "contains a percent sign");
 }
 
 int main(void)

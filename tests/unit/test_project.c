@@ -200,7 +200,7 @@ static void test_tells_what_is_wrong_with_project_files(void **state)
         {"<file_info>\n<name>a</name>\n</file_info>\n", "project_files.xml:1: <file_info>: needs"},
         {"<file_info>\n<name>a</name>\n<url></url>\n</file_info>\n", "needs a <url>"},
         {"<file_info>\n<name>a</name>\n<url>http://a b</url>\n</file_info>\n",
-         "project_files.xml:3: <url>: the URL has a blank"},
+         "project_files.xml:3: <url>: the URL contains a blank"},
         {"<file_ref>\n<file_name>a</file_name><open_name>..</open_name></file_ref>\n",
          "project_files.xml:2: <open_name>"},
         {"<file_ref>\n</file_ref>\n", "needs a <file_name>"},

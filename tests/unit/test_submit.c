@@ -490,7 +490,7 @@ static void wrong_lines(void **state)
          "remote_file: the size is not a whole number above 0"},
         {"--remote_file '' 5 0123456789abcdef0123456789abcdef", "remote_file: the URL is empty"},
         {"--remote_file 'http://x/a b' 5 0123456789abcdef0123456789abcdef",
-         "remote_file: the URL has a blank or a control character in it (a blank is written %20)"},
+         "remote_file: the URL contains a blank or a control character (write %20 for a blank)"},
         {"--remote_file x/y 5 0123456789abcdef0123456789abcdef",
          "remote_file: the URL does not begin with http:// or https://"},
         {"--remote_file u 5 0123", "remote_file: the MD5 is not 32 lower-case hex digits"},

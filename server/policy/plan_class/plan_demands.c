@@ -218,8 +218,8 @@ static bool virtualbox_fits(struct trial *trial)
         return trial_refuse(trial, "it needs VirtualBox, and BOINC found none when it started");
     if (text_contains_nocase(installed, TEXT("unusable")))
         return trial_refuse(trial,
-                            "your BOINC client says that its VirtualBox cannot be used, as it "
-                            "does on Windows beside Docker or Podman");
+                            "your BOINC client says that its VirtualBox cannot be used, as it does "
+                            "on Windows next to Docker or Podman");
     if (version_read_dotted(installed, part, 3) < 3)
         return trial_refuse(trial, "the version of your VirtualBox is not known");
     version = part[0] * 10000 + part[1] * 100 + part[2];

@@ -69,7 +69,7 @@ static void print_text(const struct audit *audit, const struct history *history,
     struct told_figure counts[FIGURES_MAX];
     size_t count = list_counts(audit, history, counts);
 
-    fputs("What hosts were told:\n", stream);
+    fputs("Replies to hosts:\n", stream);
     print_list(counts, count, false, stream);
     fputs("Runs of the crowd:\n", stream);
     print_list(history->figures, history->figure_count, false, stream);

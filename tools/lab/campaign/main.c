@@ -33,18 +33,21 @@ enum {
 enum { USERS_MAX = TURNS_MAX, KEY_LENGTH = 32 };
 
 static const struct argp_option options[] = {
-    {"hosts", 'n', "N", 0, "Hosts at a time (48)", 0},
+    {"hosts", 'n', "N", 0, "Number of hosts at a time (48)", 0},
     {"users", KEY_USERS, "N", 0,
-     "Accounts 1 to N, which have their numbers as keys, with zeros before them (61)", 0},
+     "Accounts 1 to N, whose keys are their numbers with leading zeros (61)", 0},
     {"time", KEY_TIME, "S", 0,
-     "Settle after S seconds; else when SIGTERM comes. SIGUSR1: lose no more replies", 0},
-    {"settling", KEY_SETTLING, "S", 0, "Seconds for the last requests, at most (90)", 0},
+     "Settle after S seconds; without it, on SIGTERM. SIGUSR1: lose no more replies", 0},
+    {"settling", KEY_SETTLING, "S", 0, "Maximum number of seconds for the last requests (90)", 0},
     {"lost", KEY_LOST, "PERCENT", 0, "Requests whose reply is lost (6)", 0},
-    {"doubled", KEY_DOUBLED, "PERCENT", 0, "Requests that are sent twice at once (2)", 0},
-    {"life", KEY_LIFE, "N", 0, "Jobs that a machine takes before it leaves, at most (120)", 0},
+    {"doubled", KEY_DOUBLED, "PERCENT", 0, "Requests that are sent twice at the same time (2)", 0},
+    {"life", KEY_LIFE, "N", 0,
+     "Maximum number of jobs that a machine takes before it leaves "
+     "(120)",
+     0},
     {"errors", KEY_ERRORS, "PERCENT", 0,
-     "Jobs that end with an error (5); say it to the auditor too", 0},
-    {"quiet", 'q', NULL, 0, "No lines of progress", 0},
+     "Jobs that end with an error (5); give the auditor the same number", 0},
+    {"quiet", 'q', NULL, 0, "Print no progress", 0},
     {"daily", KEY_DAILY, "N", 0, "Audit: jobs of one version that a host may get on a day", 1},
     {"in-progress", KEY_IN_PROGRESS, "N", 0, "Audit: jobs that a host may have at a time", 1},
     {"json", KEY_JSON, NULL, 0, "Print one JSON object", 1},
@@ -134,14 +137,15 @@ static const struct argp argp = {
     .options = options,
     .parser = take_option,
     .args_doc = "crowd STATE URL\naudit STATE\nself-test STATE\nquery",
-    .doc = "A crowd of hosts that lose replies and repeat requests, with an auditor that keeps its "
-           "own history of what they were told.\v"
-           "crowd      speaks to the scheduler at URL, and writes STATE/history\n"
-           "audit      holds it against STATE/rows, and prints what is wrong\n"
-           "self-test  breaks every rule in a copy, and asks whether the auditor finds it\n"
-           "query      prints the SQL that gives STATE/rows\n\n"
-           "Exit status: 0 all is well, 1 something is lost, double or broken (self-test: was not "
-           "found), or there is too little to say so, 2 usage, 3 files cannot be read or written."};
+    .doc =
+        "A crowd of hosts that lose replies and repeat requests, and an auditor that knows from a "
+        "history what they received.\v"
+        "crowd      sends requests to the scheduler at URL, and writes STATE/history\n"
+        "audit      compares it with STATE/rows, and prints violations\n"
+        "self-test  breaks every rule in a copy, and checks that the auditor finds it\n"
+        "query      prints the SQL that makes STATE/rows\n\n"
+        "Exit status: 0 all is well, 1 something is lost, double or broken (self-test: was not "
+        "found), or there is too little to say so, 2 usage, 3 files cannot be read or written."};
 
 enum { EXIT_BROKEN = 1, EXIT_USAGE = 2, EXIT_FILES = 3 };
 

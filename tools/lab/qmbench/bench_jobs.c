@@ -194,7 +194,7 @@ static enum status measure(struct insertion *insertion, struct text key)
     if (status != STATUS_OK)
         atomic_store(&stops, true);
     enum status signed_status = end_signing(threads, count, &made);
-    printf("both, beside one another        %8.0f a second\n",
+    printf("both, both at the same time     %8.0f a second\n",
            (double)insertion->made / (clock_seconds() - begun));
     return status == STATUS_OK ? signed_status : status;
 }

@@ -32,48 +32,56 @@ enum {
 };
 
 static const struct argp_option options[] = {
-    {"authenticator", 'a', "KEY", 0, "Account key (required); if repeated, hosts take them in turn",
+    {"authenticator", 'a', "KEY", 0,
+     "Account key (required); if repeated, hosts use the keys in "
+     "turn",
      0},
     {"hosts", 'n', "N", 0, "Emulated hosts, each with one request at a time (8)", 0},
     {"connections", KEY_CONNECTIONS, "N", 0,
      "At most N requests at a time; hosts take turns (as many as hosts)", 0},
     {"requests", 'r', "R", 0,
-     "Requests of each host; without this and --time a host goes on until no work is left", 0},
-    {"time", KEY_TIME, "S", 0, "Begin no request after S seconds", 0},
-    {"empty", KEY_EMPTY, "N", 0, "No work is left when N replies in a row held no job (2)", 0},
+     "Requests of each host; without this and --time, a host continues until no work is left", 0},
+    {"time", KEY_TIME, "S", 0, "Send no request after S seconds", 0},
+    {"empty", KEY_EMPTY, "N", 0,
+     "Assume that no work is left after N consecutive replies without "
+     "a job (2)",
+     0},
     {"rate", KEY_RATE, "R", 0,
-     "Open loop: R requests per second in all, each at its own time. Without it a host asks again "
-     "as soon as it has its answer",
+     "Open loop: R requests per second in total, each at its own time. Without it, a host sends "
+     "the next request as soon as it has the answer",
      0},
     {"seconds", KEY_SECONDS, "S", 0,
-     "CPU seconds of work that each request asks for (100000); 0: it asks for none", 0},
+     "CPU seconds of work that each request asks for (100000); 0: it asks for no work", 0},
     {"ncpus", KEY_NCPUS, "N", 0, "CPUs of each host (4)", 0},
     {"platform", KEY_PLATFORM, "NAME", 0,
      "Platform of each host (x86_64-pc-linux-gnu); if repeated, in turn", 0},
     {"vendor", KEY_VENDOR, "NAME", 0,
      "CPU vendor of each host (GenuineIntel); if repeated, in turn", 0},
     {"from", KEY_FROM, "ADDRESS", 0,
-     "Address of this machine that connections come from. One address has ports for some 28,000 "
-     "connections; all of 127.0.0.0/8 are this machine's",
+     "Local address of the connections. One address has ports for about 28,000 connections; all "
+     "addresses of 127.0.0.0/8 belong to this machine",
      0},
     {"keep", KEY_KEEP, NULL, 0, "Report nothing: jobs stay in progress", 0},
     {"mix", KEY_MIX, "WEIGHT,JOBS,REPORTS", 0,
-     "Repeated, requests are of several kinds, each as often as its weight says: one that asks for "
-     "JOBS times the work of --seconds and reports at most REPORTS of the jobs on the host",
+     "A kind of request that asks for JOBS times the work of --seconds and reports at most REPORTS "
+     "of the jobs on the host. Repeat the option for several kinds, each as frequent as its weight "
+     "says",
      0},
-    {"seed", KEY_SEED, "N", 0, "Same number, same machines; else each run has its own", 0},
-    {"timeout", KEY_TIMEOUT, "S", 0, "Seconds after which a request has failed (120)", 0},
-    {"warm-up", KEY_WARM_UP, "S", 0,
-     "Count nothing of the first S seconds, and list none of their jobs", 1},
+    {"seed", KEY_SEED, "N", 0,
+     "The same number gives the same machines; without it, each run has "
+     "its own",
+     0},
+    {"timeout", KEY_TIMEOUT, "S", 0, "Seconds after which a request counts as failed (120)", 0},
+    {"warm-up", KEY_WARM_UP, "S", 0, "Ignore the first S seconds, and do not list their jobs", 1},
     {"csv", KEY_CSV, NULL, 0, "Print a line of names and a line of figures", 1},
     {"json", KEY_JSON, NULL, 0, "Print one JSON object", 1},
     {"jobs", KEY_JOBS, "PATH", 0, "Write the name of every job received and the number of its host",
      1},
     {"log", KEY_LOG, "PATH", 0,
-     "Write a line for each request that ended: when it was due (s after the beginning), how long "
-     "its answer took (s), full, short, down or failed, and the reply's request_delay (s; 0: none)",
+     "Write a line for each completed request: when it was due (s after the start), the time until "
+     "its answer (s), full, short, down or failed, and the reply's request_delay (s; 0: none)",
      1},
-    {"quiet", 'q', NULL, 0, "Say nothing of single failures", 1},
+    {"quiet", 'q', NULL, 0, "Do not print single failures", 1},
     {0}};
 
 static double real_argument(const char *argument, struct argp_state *state)
@@ -211,10 +219,9 @@ static const struct argp argp = {
     .options = options,
     .parser = parse_option,
     .args_doc = "URL",
-    .doc = "Puts load on the scheduler at URL with emulated hosts, and prints throughput, latency "
-           "percentiles and what went wrong.\v"
-           "Exit status: 0 when every request was answered in full and no job went to two hosts, "
-           "else 1."};
+    .doc = "Loads the scheduler at URL with emulated hosts, and prints throughput, percentiles of "
+           "latency, and failures.\vExit status: 0 if every request was answered in full and no "
+           "job went to two hosts, else 1."};
 
 struct load_arguments arguments_read(int argc, char **argv)
 {

@@ -598,22 +598,20 @@ static void look_at_chances(struct session *session, struct lines *lines)
             first = &chances.items[i];
     }
     if (first != NULL)
-        add_line(lines, "jobs", first->app_name, false,
-                 text_print(session->arena,
-                            "%" PRId64 " waiting job%s, such as " TEXT_FORMAT
-                            ", can be had by none of the hosts asked (%zu). " TEXT_FORMAT
-                            ". See qmctl why --jobs",
-                            jobs, jobs == 1 ? "" : "s", TEXT_ARG(first->class.job.workunit.name),
-                            chances.hosts,
-                            TEXT_ARG(job_chance_words(session->arena, first, &reason))));
+        add_line(
+            lines, "jobs", first->app_name, false,
+            text_print(session->arena,
+                       "%" PRId64 " waiting job%s, such as " TEXT_FORMAT
+                       " fit none of the hosts asked (%zu). " TEXT_FORMAT ". See qmctl why --jobs",
+                       jobs, jobs == 1 ? "" : "s", TEXT_ARG(first->class.job.workunit.name),
+                       chances.hosts, TEXT_ARG(job_chance_words(session->arena, first, &reason))));
     else if (chances.count > 0 && chances.hosts == 0)
         add_state(lines, "jobs", TEXT("-"), "unknown",
                   TEXT("not known whether hosts can have the waiting jobs: none has come within "
                        "the last week and said what it is"));
     else if (chances.count > 0)
         add_line(lines, "jobs", TEXT("-"), true,
-                 text_print(session->arena,
-                            "the waiting jobs can be had by some of the hosts asked: %zu",
+                 text_print(session->arena, "the waiting jobs fit some of the hosts asked: %zu",
                             chances.hosts));
 }
 

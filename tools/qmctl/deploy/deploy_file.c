@@ -18,7 +18,7 @@
 
 enum { BYTES_MAX = 1 << 20, MODE = 0644, FOLDER_MODE = 0755, NOT_STARTED = 127 };
 
-#define HEAD "# Written by qmctl deploy, which writes over it unless it was changed; checksum "
+#define HEAD "# Written by qmctl deploy, which overwrites it unless it was changed; checksum "
 
 static struct text with_head(struct arena *arena, struct text text)
 {

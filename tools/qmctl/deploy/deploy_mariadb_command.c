@@ -45,8 +45,8 @@ static enum status find_host(struct session *session, struct text db_host, struc
         return STATUS_OK;
     session->is_usage = true;
     return fail(&session->failure, STATUS_INVALID,
-                "the database is at " TEXT_FORMAT ": --from says by which name or address of this "
-                "machine it sees the server come",
+                "the database is at " TEXT_FORMAT
+                ": give --from the name or address of this machine as the database sees it",
                 TEXT_ARG(db_host));
 }
 
@@ -56,8 +56,8 @@ static enum status add_database(struct session *session, const struct db_grantee
     if (grantee->user.length == 0) {
         session->is_usage = true;
         return fail(&session->failure, STATUS_INVALID,
-                    "config.xml has no db_user, so that a server comes as the user who runs it: "
-                    "--user says who that is");
+                    "config.xml has no db_user, so a server connects as the user who runs it: name "
+                    "that user with --user");
     }
     db_grants_make(session->arena, grantee, database, &grants->items[grants->count]);
     grants->count += DB_GRANTS_MAX;
@@ -122,7 +122,8 @@ static enum exit_code try_it(struct session *session)
 
     if (option_given(session, "user") || session->config->db_passwd.length == 0) {
         shown_line(stderr,
-                   "qmctl: not tried: only that user of the system can; as him: qmctl status");
+                   "qmctl: not tested: only that user of the system can; as that user, run qmctl "
+                   "status");
         return EXIT_DONE;
     }
     trouble = db_examine(session->config, NULL, &failure);
@@ -131,7 +132,7 @@ static enum exit_code try_it(struct session *session)
     shown_line(stderr, "qmctl: granted, but the database %s: %s", db_trouble_words[trouble].words,
                failure.text);
     if (trouble == DB_TROUBLE_LOGIN)
-        fputs("qmctl: the user was there before and has another password\n", stderr);
+        fputs("qmctl: the user already existed and has a different password\n", stderr);
     return EXIT_FAILED;
 }
 

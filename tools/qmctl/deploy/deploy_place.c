@@ -205,7 +205,8 @@ enum status deploy_place_set(struct session *session, struct deploy_place *place
         value = "";
     if (!is_plain(text_from(value)))
         return fail(&session->failure, STATUS_INVALID,
-                    "\"%s\" has no place in a configuration: letters, digits and _./~-:,=@ have",
+                    "\"%s\" cannot be part of a configuration: only letters, digits and _./~-:,=@ "
+                    "can",
                     value);
     must(filling->value_count < DEPLOY_VALUES_MAX);
     place->values[filling->value_count++] = (struct sample_value){word, text_from(value)};
@@ -312,7 +313,8 @@ static enum status set_certificate(struct session *session, struct deploy_place 
     place->has_tls = certificate != NULL;
     if ((certificate == NULL) != (key == NULL)) {
         session->is_usage = true;
-        return fail(&session->failure, STATUS_INVALID, "--certificate and --key go together");
+        return fail(&session->failure, STATUS_INVALID,
+                    "--certificate and --key must be used together");
     }
     status = deploy_place_set(session, place, "CERTIFICATE", certificate);
     return status == STATUS_OK ? deploy_place_set(session, place, "KEY", key) : status;
@@ -382,7 +384,7 @@ static enum status find_group(struct session *session, struct deploy_place *plac
     place->group = or_else(option_value(session, "group"), "www-data");
     if (getgrnam(place->group) == NULL)
         return fail(&session->failure, STATUS_NOT_FOUND,
-                    "there is no group %s: --group names the web server's", place->group);
+                    "there is no group %s: name the web server's group with --group", place->group);
     return STATUS_OK;
 }
 

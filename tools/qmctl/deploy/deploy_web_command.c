@@ -95,7 +95,8 @@ static void look_at_folders(struct deployment *deployment)
         deployment_warn(deployment,
                         text_print(deployment->session->arena,
                                    "download_url is " TEXT_FORMAT
-                                   ": nothing is written for it, so what serves it has to go on",
+                                   ": nothing is written for it, so whatever serves it must keep "
+                                   "serving it",
                                    TEXT_ARG(elsewhere)));
     else
         look_at_path(deployment, deploy_place_value(&deployment->place, "DOWNLOAD"), R_OK | X_OK);
@@ -105,9 +106,8 @@ static void look_at_folders(struct deployment *deployment)
     project_check(deployment->session->project, CHECK_NO_DATABASE, warn_of_key, deployment);
     if (deployment->place.is_https && !deployment->place.has_tls)
         deployment_warn(deployment,
-                        TEXT("clients come by https, as master_url says: without --certificate "
-                             "and --key this web server answers http alone, for another one that "
-                             "stands before it"));
+                        TEXT("clients use https, as master_url says: without --certificate and "
+                             "--key this web server answers only http, behind another web server"));
 }
 
 /* The group of a file may read what the web server's user may not: then he can be put into it. */
@@ -197,8 +197,8 @@ enum exit_code command_deploy_nginx(struct session *session)
     if (deployment.place.has_boinc_pages)
         deployment_warn(
             &deployment,
-            TEXT("the project has web pages of BOINC (html/user/index.php), which need a "
-                 "location with PHP for its folder; without it there is no master page"));
+            TEXT("the project has BOINC's web pages (html/user/index.php), which need a location "
+                 "with PHP for its folder; without it there is no master page"));
     look_at_folders(&deployment);
     look_at_sockets(&deployment);
     if (locations != NULL)

@@ -79,8 +79,8 @@ static enum exit_code write_files(struct deployment *deployment)
         if (deployment->files[i].state == DEPLOY_CHANGED) {
             (void)fail(
                 &session->failure, STATUS_INVALID,
-                "%s was changed, or written by somebody else: nothing was written (--dry-run "
-                "shows the difference, --force writes over it)",
+                "%s was changed, or written by somebody else: nothing was written (--dry-run shows "
+                "the difference, --force overwrites it)",
                 deployment->files[i].path);
             return session_failed(session);
         }

@@ -48,7 +48,7 @@ enum exit_code command_files_init(struct session *session)
     if (status != STATUS_OK)
         return session_failed(session);
     table_text(&done, session->config->files_db_name);
-    table_tell(&done, text_print(session->arena, "the file database " TEXT_FORMAT " is there",
+    table_tell(&done, text_print(session->arena, "the file database " TEXT_FORMAT " exists",
                                  TEXT_ARG(session->config->files_db_name)));
     return EXIT_DONE;
 }
@@ -226,7 +226,7 @@ static enum status warn_if_not_listed(struct session *session, struct db *db,
             return STATUS_OK;
     if (status == STATUS_OK)
         shown_line(stderr,
-                   "host %" PRId64 " does not list " TEXT_FORMAT ": it gets the order when it does",
+                   "host %" PRId64 " does not list " TEXT_FORMAT ": the order waits until it does",
                    order->hostid, TEXT_ARG(order->name));
     return status;
 }
@@ -279,8 +279,9 @@ static enum exit_code give_order(struct session *session, struct file_order_row 
     table_number(&done, order->hostid);
     table_text(&done, text_from(action_word(order->action)));
     table_text(&done, order->name);
-    table_tell(&done, text_print(session->arena, "host %" PRId64 " will be told to %s " TEXT_FORMAT,
-                                 order->hostid, action_word(order->action), TEXT_ARG(order->name)));
+    table_tell(&done,
+               text_print(session->arena, "host %" PRId64 " gets the order to %s " TEXT_FORMAT,
+                          order->hostid, action_word(order->action), TEXT_ARG(order->name)));
     return EXIT_DONE;
 }
 
@@ -384,8 +385,8 @@ enum exit_code command_files_get(struct session *session)
     if (status == STATUS_OK && config->upload_url.length == 0)
         status = fail(&session->failure, STATUS_INVALID, "upload_url is not set");
     if (status == STATUS_OK && has_arrived(session, order.name, 0))
-        status = fail(&session->failure, STATUS_INVALID, TEXT_FORMAT " is in upload_dir already",
-                      TEXT_ARG(order.name));
+        status = fail(&session->failure, STATUS_INVALID,
+                      TEXT_FORMAT " already exists in upload_dir", TEXT_ARG(order.name));
     /* The upload handler takes only what this certificate names. */
     if (status == STATUS_OK)
         status = sign_upload(session,

@@ -110,7 +110,7 @@ static enum status delete_person(struct session *session, const struct person *p
     table_number(&done, (int64_t)deletion.results);
     table_tell(&done,
                status == STATUS_NOT_FOUND
-                   ? TEXT("deleted, and nothing is left to be counted")
+                   ? TEXT("deleted, and nothing is left to count")
                    : text_print(session->arena,
                                 "deleted: %s" COUNT_FORMAT "; " COUNT_FORMAT " made anonymous",
                                 person->userid != 0 ? "the account, " : "",
@@ -134,7 +134,9 @@ static enum status name_other_tables(struct session *session)
         buffer_add(&list, names[i]);
     }
     if (count > 0)
-        shown_line(stderr, "not looked at, though people may stand there: table " TEXT_FORMAT,
+        shown_line(stderr,
+                   "not examined, although it may contain personal data: "
+                   "table " TEXT_FORMAT,
                    TEXT_ARG(buffer_text(&list)));
     return status;
 }

@@ -45,8 +45,8 @@ enum exit_code command_queue(struct session *session)
 static struct text machine_words(struct arena *arena, const struct host_row *host)
 {
     const double gib = 1073741824.0;
-    struct text cpus = TEXT("CPUs not known"), speed = TEXT("speed not known");
-    struct text memory = TEXT("memory not known"), disk = TEXT("disk not known");
+    struct text cpus = TEXT("CPUs unknown"), speed = TEXT("speed unknown");
+    struct text memory = TEXT("memory unknown"), disk = TEXT("disk unknown");
 
     if (host->p_ncpus > 0)
         cpus = text_print(arena, "%" PRId64 " CPU%s " TEXT_FORMAT, host->p_ncpus,
@@ -59,7 +59,7 @@ static struct text machine_words(struct arena *arena, const struct host_row *hos
         disk = text_print(arena, "%.1f of %.1f GiB disk free", host->d_free / gib,
                           host->d_total / gib);
     else if (host->d_total > 0)
-        disk = text_print(arena, "%.1f GiB disk, free space not known", host->d_total / gib);
+        disk = text_print(arena, "%.1f GiB disk, free space unknown", host->d_total / gib);
     return text_print(arena, TEXT_FORMAT ", " TEXT_FORMAT ", " TEXT_FORMAT ", " TEXT_FORMAT,
                       TEXT_ARG(cpus), TEXT_ARG(speed), TEXT_ARG(memory), TEXT_ARG(disk));
 }
@@ -67,7 +67,7 @@ static struct text machine_words(struct arena *arena, const struct host_row *hos
 static struct text availability_words(struct arena *arena, const struct host_row *host)
 {
     if (!(host->on_frac > 0))
-        return TEXT("how much of the time it is on is not known");
+        return TEXT("time that it is on unknown");
     if (!(host->active_frac > 0))
         return text_print(arena, "on %.0f %% of the time", 100 * host->on_frac);
     return text_print(arena, "on %.0f %% of the time, computing %.0f %% of that",
@@ -86,8 +86,8 @@ static void print_host(struct arena *arena, const struct host_entry *entry)
     shown_line(stdout, "host %" PRId64 " of user %" PRId64 "%s", host->id, host->userid,
                host->userid == 0 ? " (merged into another)" : "");
     shown_line(stdout, "  " TEXT_FORMAT ", " TEXT_FORMAT " " TEXT_FORMAT,
-               TEXT_ARG(name_words(host->domain_name, TEXT("name not known"))),
-               TEXT_ARG(name_words(host->os_name, TEXT("system not known"))),
+               TEXT_ARG(name_words(host->domain_name, TEXT("name unknown"))),
+               TEXT_ARG(name_words(host->os_name, TEXT("system unknown"))),
                TEXT_ARG(host->os_version));
     shown_line(stdout, "  " TEXT_FORMAT, TEXT_ARG(machine_words(arena, host)));
     shown_line(stdout, "  " TEXT_FORMAT, TEXT_ARG(availability_words(arena, host)));

@@ -355,7 +355,7 @@ enum exit_code command_jobs_export(struct session *session)
 
     run.stays = waits || follows;
     if (waits && follows)
-        return usage_failed(session, "--wait ends by itself, --follow does not: one of them");
+        return usage_failed(session, "--wait ends by itself, --follow does not: use only one");
     if (option_given(session, "every") && !run.stays)
         return usage_failed(session, "--every needs --wait or --follow");
     enum status status = option_number(session, "every", 1, EVERY_MOST, &seconds);
@@ -376,6 +376,6 @@ enum exit_code command_jobs_export(struct session *session)
     free(run.open.ids);
     if (status == STATUS_OK && is_told_to_stop && !follows)
         status = fail(&session->failure, STATUS_IO,
-                      "stopped by a signal before the end; the same command goes on");
+                      "stopped by a signal before the end; run the same command to continue");
     return status == STATUS_OK ? EXIT_DONE : session_failed(session);
 }

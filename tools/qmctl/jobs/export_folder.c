@@ -542,10 +542,11 @@ static enum status add_result(struct answer_folder *folder, struct session *sess
     add_clean(&clean_name, answer->result.name);
     uint32_t check = check_of(buffer_text(&clean_name), answer->result.received_time);
     if (known != NULL && known->check != check)
-        return fail(&session->failure, STATUS_INVALID,
-                    "%s has answers of another project, or of one that was made anew: its manifest "
-                    "knows result %" PRId64 " otherwise; choose another folder",
-                    folder->path, answer->result.id);
+        return fail(
+            &session->failure, STATUS_INVALID,
+            "%s has answers of another project, or of one that was made again: its manifest "
+            "knows result %" PRId64 " otherwise; choose another folder",
+            folder->path, answer->result.id);
     if (known != NULL && !known->lacks_file)
         return STATUS_OK;
     enum status status = open_result(&copy);

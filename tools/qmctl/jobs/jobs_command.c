@@ -301,7 +301,7 @@ enum exit_code command_jobs_create(struct session *session)
         return usage_failed(session, "--multi needs --for");
     if (option_given(session, "stdin") &&
         (session->argument_count > 0 || option_given(session, "remote_file")))
-        return usage_failed(session, "with --stdin, files stand in the lines");
+        return usage_failed(session, "with --stdin, name the files in the lines");
     if (option_given(session, "go_on") &&
         (!option_given(session, "stdin") || !option_given(session, "name")))
         return usage_failed(session, "--go_on needs --stdin and the --name of the lines before");

@@ -128,7 +128,7 @@ enum exit_code command_transition(struct session *session)
     enum status status = option_number(session, "now", 1, INT32_MAX - 1, &settings.now);
 
     if (option_given(session, "now") && option_given(session, "loop"))
-        return usage_failed(session, "a --loop goes by the clock, not by --now");
+        return usage_failed(session, "a --loop uses the clock, not --now");
     if (settings.trusts && settings.validate != NULL)
         return usage_failed(session, "--trust compares nothing, so --validate has no use");
     if (settings.validate != NULL && settings.validate[0] == '\0')

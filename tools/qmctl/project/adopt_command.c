@@ -55,7 +55,7 @@ static enum status find_project(struct session *session)
         return fail(&session->failure, STATUS_NOT_FOUND, "%s is not a folder", dir);
     if (access(config, F_OK) != 0 && errno == ENOENT)
         return fail(&session->failure, STATUS_NOT_FOUND,
-                    "%s: there is no config.xml, so this is no project's folder", dir);
+                    "%s: there is no config.xml, so this is not a project's folder", dir);
     return STATUS_OK;
 }
 
@@ -76,12 +76,12 @@ static void say_place(struct session *session, struct output_table *table,
     }
     put(table, "note", "server", TEXT("qmctl deploy systemd"),
         text_print(session->arena,
-                   "makes the service quartermaster@%s, which listens on %s; the group of the web "
-                   "server, %s, may open that",
+                   "makes the service quartermaster@%s, which listens on %s; the web server's "
+                   "group, %s, may open this socket",
                    place->file_name, place->socket, place->group));
     put(table, "note", "server", TEXT("qmctl deploy apache"),
         text_print(session->arena,
-                   "lets Apache send %s/cgi there instead of starting BOINC's cgi (with "
+                   "lets Apache pass %s/cgi to it instead of starting BOINC's cgi (with "
                    "--no-uploads BOINC's file_upload_handler stays); qmctl deploy nginx is for "
                    "nginx",
                    deploy_place_value(place, "CGI")));

@@ -56,11 +56,11 @@ static enum exit_code set_drained(struct session *session, bool drained, struct 
 enum exit_code command_drain(struct session *session)
 {
     return set_drained(session, true,
-                       TEXT("no jobs are handed out from now on, reports are taken; qmctl resume"
-                            " ends that"));
+                       TEXT("from now on the servers hand out no jobs, but take reports; qmctl "
+                            "resume ends this"));
 }
 
 enum exit_code command_resume(struct session *session)
 {
-    return set_drained(session, false, TEXT("jobs are handed out"));
+    return set_drained(session, false, TEXT("the servers hand out jobs"));
 }

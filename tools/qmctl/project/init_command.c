@@ -43,7 +43,7 @@ static void say_state(struct output_table *steps, const char *what, struct text 
 
 static void say(struct output_table *steps, const char *what, bool made)
 {
-    say_state(steps, what, made ? TEXT("made") : TEXT("was there"));
+    say_state(steps, what, made ? TEXT("made") : TEXT("existed"));
 }
 
 static enum status make_folder(struct session *session, const char *path, mode_t mode,
@@ -276,12 +276,12 @@ static enum status compare_config(struct session *session)
         if (option_given(session, pairs[i].option) && !text_equal(pairs[i].given, pairs[i].there))
             return fail(&session->failure, STATUS_INVALID,
                         "%s says %s \"" TEXT_FORMAT "\", not \"" TEXT_FORMAT
-                        "\": change it there, or leave out --%s",
+                        "\": change it there, or omit --%s",
                         below(session, "config.xml"), pairs[i].element, TEXT_ARG(pairs[i].there),
                         TEXT_ARG(pairs[i].given), pairs[i].option);
     if (has_other_password(session) || has_other_schedulers(session))
         return fail(&session->failure, STATUS_INVALID,
-                    "%s says another %s: change it there, or leave out --%s",
+                    "%s contains a different %s: change it there, or omit --%s",
                     below(session, "config.xml"),
                     has_other_password(session) ? "db_passwd" : "scheduler_url",
                     has_other_password(session) ? "db-passwd" : "scheduler");

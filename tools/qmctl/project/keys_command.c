@@ -99,13 +99,12 @@ static enum status commit_rotation(struct rotation *rotation)
     if (status == STATUS_DB_UNKNOWN) {
         status = repeat_transaction(session->db, sign_and_commit, rotation);
         if (status != STATUS_OK)
-            shown_line(stderr, "The new key is in place, but not known whether the versions are "
-                               "signed by it: qmctl keys rotate once more makes sure.");
+            shown_line(stderr, "The new key is in place, but it is unknown whether the versions "
+                               "are signed with it: run qmctl keys rotate again.");
     } else if (status != STATUS_OK && keys_change_undo(session->arena, session->config,
                                                        &rotation->change, NULL) != STATUS_OK) {
         shown_line(stderr,
-                   "The old key could not be put back: it is in old_key_%d and "
-                   "old_private_%d.",
+                   "The old key could not be restored: it is in old_key_%d and old_private_%d.",
                    rotation->change.number, rotation->change.number);
     }
     return status;
@@ -134,7 +133,7 @@ enum exit_code command_keys_rotate(struct session *session)
     table_number(&done, (int64_t)rotation.versions);
     table_tell(&done,
                text_print(session->arena,
-                          "The old key is old_key_%d; signed anew: " COUNT_FORMAT ". Restart "
+                          "The old key is old_key_%d; signed again: " COUNT_FORMAT ". Restart "
                           "the server, or wait until it reads its keys again.",
                           change->number, COUNT_ARG(rotation.versions, "version")));
     return EXIT_DONE;

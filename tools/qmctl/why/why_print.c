@@ -83,7 +83,7 @@ static void print_head(const struct question *question)
     for (size_t i = 0; i < question->assumptions.count; i++)
         shown_line(stdout, "assumed: " TEXT_FORMAT, TEXT_ARG(question->assumptions.lines[i]));
     for (size_t i = 0; i < answer->message_count; i++)
-        shown_line(stdout, "the host is told: " TEXT_FORMAT, TEXT_ARG(answer->messages[i].text));
+        shown_line(stdout, "the host reads: " TEXT_FORMAT, TEXT_ARG(answer->messages[i].text));
     if (answer->request_delay > 0)
         shown_line(stdout, "and to come again after %.0f s", answer->request_delay);
     print_connection_rule(question);

@@ -334,8 +334,8 @@ enum status why_request_make(struct session *session, const struct host_row *hos
     add_host(&buffer, host);
     buffer_add_string(&buffer, "</scheduler_request>\n");
     assume(session, assumptions,
-           "it asks for a day of work on every processor, its queue holds no other project's jobs, "
-           "and it has no preferences of its own beside the account's");
+           "it asks for a day of work on every processor, its queue contains no other project's "
+           "jobs, and it has only the account's preferences");
     *ret_request = buffer_text(&buffer);
     return buffer.overflowed ? STATUS_NO_MEMORY : STATUS_OK;
 }

@@ -21,27 +21,29 @@ enum {
 
 static const struct argp_option options[] = {
     {"authenticator", 'a', "KEY", 0,
-     "Account key of all hosts, or @FILE with a key in each line, of which hosts take turns "
+     "Account key of all hosts, or @FILE with a key in each line, which hosts use in turn "
      "(required): once for all projects, or once for each in order",
      0},
     {"csv", KEY_CSV, "FILE", 0, "Write the figures over time to FILE, a row every sample_hours", 0},
     {"master", KEY_MASTER, NULL, 0,
-     "The URLs are those of master pages, where hosts find schedulers, several perhaps. Nobody is "
-     "waited for then: hosts try the others",
+     "The URLs are those of master pages, where hosts find one or more schedulers. The run then "
+     "waits for no server: hosts try the others",
      0},
     {"metrics", KEY_METRICS, "URL", 0,
-     "Where the server's counters are: once for each project in order, or not at all. Several "
-     "processes of one project: their URLs with commas between",
+     "URL of the server's counters: once for each project in order, or not at all. For several "
+     "processes of one project, separate their URLs by commas",
      0},
     {"parallel", 'p', "N", 0,
-     "Requests under way at once (1). With more than one a run cannot be repeated exactly", 0},
+     "Number of requests under way at once (1). With more than one, a run cannot be repeated "
+     "exactly",
+     0},
     {"patience", KEY_PATIENCE, "SECONDS", 0,
-     "How long to wait for a server that is not there before the run is given up (30). 0: never "
-     "wait, the hosts hear nothing",
+     "How long to wait for a server that does not answer before the run is given up (30). 0: never "
+     "wait; the request of the host has then failed",
      0},
     {"plot", KEY_PLOT, "DIR", 0,
-     "Draw pictures into DIR by gnuplot: figures over time, arrivals of RPCs, the traced host", 0},
-    {"quiet", 'q', NULL, 0, "Say nothing of progress and of failed requests", 0},
+     "Draw pictures in DIR with gnuplot: figures over time, arrivals of RPCs, the traced host", 0},
+    {"quiet", 'q', NULL, 0, "Print neither progress nor failed requests", 0},
     {"trace", KEY_TRACE, "HOST", 0,
      "Draw what the processors of this host do, from 0 (with --plot)", 0},
     {"transition", KEY_TRANSITION, "COMMAND", 0,
@@ -49,8 +51,7 @@ static const struct argp_option options[] = {
      "repeated",
      0},
     {"window", KEY_WINDOW, "SECONDS", 0,
-     "Virtual time by which requests under way at once may lie apart, instead of the scenario's",
-     0},
+     "Virtual time by which requests under way at once may differ, instead of the scenario's", 0},
     {0}};
 
 static double real_of(const char *name, const char *value, double least, double most,

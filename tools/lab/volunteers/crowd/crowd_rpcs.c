@@ -269,7 +269,7 @@ static enum status take_result(struct crowd *crowd, const struct http_result *re
     }
     if (!result->is_simulated)
         return fail(failure, STATUS_INVALID,
-                    "%s: this server goes by its own clock: start it with --clock=request",
+                    "%s: this server uses its own clock: start it with --clock=request",
                     crowd->options->urls[flight->project]);
     return take_reply(crowd, flight, &incoming, failure);
 }

@@ -83,7 +83,7 @@ static void write_line(struct run_report *report, const struct buffer *line)
              fflush(csv->file) == 0))
             continue;
         csv->error = errno != 0 ? errno : EIO;
-        fprintf(stderr, "qmvolunteers: %s: %s; the run goes on without it\n", csv->path,
+        fprintf(stderr, "qmvolunteers: %s: %s; the run continues without it\n", csv->path,
                 strerror(csv->error));
     }
 }
