@@ -170,8 +170,7 @@ static void what_nobody_can_have_is_named(void **state)
         assert_says(line, begins);
         assert_says(line, impossible[i].words);
         assert_int_equal(1, ask("status", "jobs\t", line));
-        assert_says(line,
-                    "jobs\twork\tFAILED\t5 waiting jobs, such as job_1, can be had by none of");
+        assert_says(line, "jobs\twork\tFAILED\t5 waiting jobs, such as job_1: no fit among");
         assert_says(line, impossible[i].words);
     }
 }
@@ -217,7 +216,7 @@ static void some_hosts_can_have_some(void **state)
     (void)ask("why --jobs", "work\tjob_5\t1", line);
     assert_says(line, "0 of 6\tmemory\t6 hosts: ");
     (void)ask("status", "jobs\t", line);
-    assert_says(line, "1 waiting job, such as job_5, can be had by none of the hosts asked (6)");
+    assert_says(line, "1 waiting job, such as job_5: no fit among the hosts asked (6)");
 }
 
 /* A line of what servers read. */

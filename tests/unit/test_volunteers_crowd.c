@@ -449,7 +449,7 @@ static void a_server_with_a_clock_of_its_own_is_none_for_a_crowd(void **state)
     struct seen seen;
 
     assert_status(STATUS_INVALID, run_with(&own, 30, &seen, &effort, &failure));
-    assert_string_equal(failure.text, "a: this server goes by its own clock: "
+    assert_string_equal(failure.text, "a: this server uses its own clock: "
                                       "start it with --clock=request");
     assert_true(network.number <= 2);
 }

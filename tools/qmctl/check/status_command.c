@@ -546,7 +546,7 @@ static void reach_database(struct session *session, struct lines *lines)
     bool is_there = session_db(session) == STATUS_OK;
 
     add_line(lines, "database", session->config->db_name, is_there,
-             is_there ? TEXT("can be reached, by what stands in config.xml before the error")
+             is_there ? TEXT("can be reached, by what is in config.xml before the error")
                       : text_copy(session->arena, text_from(session->failure.text)));
 }
 
@@ -598,13 +598,13 @@ static void look_at_chances(struct session *session, struct lines *lines)
             first = &chances.items[i];
     }
     if (first != NULL)
-        add_line(
-            lines, "jobs", first->app_name, false,
-            text_print(session->arena,
-                       "%" PRId64 " waiting job%s, such as " TEXT_FORMAT
-                       " fit none of the hosts asked (%zu). " TEXT_FORMAT ". See qmctl why --jobs",
-                       jobs, jobs == 1 ? "" : "s", TEXT_ARG(first->class.job.workunit.name),
-                       chances.hosts, TEXT_ARG(job_chance_words(session->arena, first, &reason))));
+        add_line(lines, "jobs", first->app_name, false,
+                 text_print(
+                     session->arena,
+                     "%" PRId64 " waiting job%s, such as " TEXT_FORMAT
+                     ": no fit among the hosts asked (%zu). " TEXT_FORMAT ". See qmctl why --jobs",
+                     jobs, jobs == 1 ? "" : "s", TEXT_ARG(first->class.job.workunit.name),
+                     chances.hosts, TEXT_ARG(job_chance_words(session->arena, first, &reason))));
     else if (chances.count > 0 && chances.hosts == 0)
         add_state(lines, "jobs", TEXT("-"), "unknown",
                   TEXT("not known whether hosts can have the waiting jobs: none has come within "
