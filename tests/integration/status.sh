@@ -46,7 +46,7 @@ cp "$project/config.xml" "$work/copy/config.xml"
 sed -i 's|</config>||' "$work/copy/config.xml"
 "$QM_BINARY_DIR/qmctl" status --project "$work/copy" --url "$url" >"$work/said" 2>&1
 claim "a config.xml that cannot be read to its end is said" grep -qE '^check +config +FAILED .*tag mismatch' "$work/said"
-claim "and does not hide the database" grep -qE "^database +$schema +ok +can be reached, by what stands" "$work/said"
+claim "and does not hide the database" grep -qE "^database +$schema +ok +can be reached, by what is in config.xml" "$work/said"
 claim "nor the queue" grep -qE '^queue +work +ok +3 unsent' "$work/said"
 claim "nor the scheduler" grep -qE "^scheduler +$url +ok +answers in" "$work/said"
 claim_status "something else" 1 'FAILED +(something else answers|HTTP status 404: a web server answers)' --url "${url%_cgi/cgi}/nothing"
