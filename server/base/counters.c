@@ -60,3 +60,23 @@ void counters_write(struct buffer *ret_page)
                      counter_value((enum counter)i));
     }
 }
+
+void counters_write_words(struct buffer *ret_words)
+{
+    for (int i = 0; i < COUNTER_COUNT; i++)
+        if (counter_value((enum counter)i) > 0)
+            buffer_print(ret_words, "%s %" PRIu64 "\n", counter_name((enum counter)i),
+                         counter_value((enum counter)i));
+}
+
+uint64_t counter_of_words(struct text words, const char *name)
+{
+    while (words.length > 0) {
+        struct text rest = text_split(&words, '\n');
+        int64_t value;
+
+        if (text_is(text_split(&rest, ' '), name) && text_to_i64(rest, &value) && value > 0)
+            return (uint64_t)value;
+    }
+    return 0;
+}

@@ -70,6 +70,7 @@ static void turn(struct figures_thread *thread, bool is_last)
     enum status status;
 
     server_snapshot(server, &snapshot);
+    status_keeper_look_at_uploads(server_status(server), snapshot.config->upload_dir);
     status = db_open(snapshot.config, &db, &failure);
     if (status == STATUS_OK) {
         status = save(server, db);

@@ -338,8 +338,11 @@ enum status status_gather_public(struct server *server, const struct snapshot *s
         .host = host_of(snapshot->config->master_url),
         .scheduler_serves = health_problem(server_health(server)) == NULL,
     };
+    struct status_uploads uploads = status_keeper_uploads(server_status(server));
     enum status status = STATUS_OK;
 
+    known.has_uploads = uploads.at != 0;
+    known.uploads_are_taken = !uploads.is_stopped && figures.now - uploads.at <= UPLOADS_SILENT_S;
     if (week == NULL || !project_keeper_figures(server_project_keeper(server), arena, figures.now,
                                                 week, &figures)) {
         status = STATUS_NO_MEMORY;

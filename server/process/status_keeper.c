@@ -8,11 +8,13 @@
 #include "server/base/buffer.h"
 #include "server/base/clock.h"
 #include "server/base/counters.h"
+#include "server/base/file.h"
 #include "server/pool/fill.h"
 #include "server/process/metrics.h"
 #include "server/request/reason_counts.h"
 #include "server/status/slot_words.h"
 #include "server/status/status_page.h"
+#include "server/upload/upload.h"
 
 #include <math.h>
 #include <pthread.h>
@@ -23,7 +25,8 @@
 #include "server/base/banned.h"
 
 enum { EVENTS = 16, WORDS_BYTES = 600, WHAT_BYTES = 40, PROCESSES_MOST = 1000, HOUR_S = 3600 };
-#define LOAD_BYTES_MAX ((size_t)32 * 1024 * 1024)
+#define UPLOAD_FIGURES_BYTES_MAX ((size_t)128 * 1024)
+#define LOAD_BYTES_MAX           ((size_t)32 * 1024 * 1024)
 
 /* A ring, and the rows by which it is the same everywhere. */
 struct kept_ring {
@@ -51,6 +54,7 @@ struct status_keeper {
     struct arena *processes_arena; /* owns these; NULL: they are not known */
     struct status_process *processes;
     size_t process_count;
+    struct status_uploads uploads;
     struct kept_event events[EVENTS]; /* a ring */
     size_t noted;                     /* events, so far */
 };
@@ -298,6 +302,50 @@ enum status status_keeper_load(struct status_keeper *keeper, struct db *db)
     return status;
 }
 
+/* --- uploads ---------------------------------------------------------------------------------- */
+
+static int64_t number_of(struct text words, const char *name)
+{
+    return (int64_t)counter_of_words(words, name);
+}
+
+void status_keeper_look_at_uploads(struct status_keeper *keeper, struct text upload_dir)
+{
+    struct arena *arena = arena_create(UPLOAD_FIGURES_BYTES_MAX);
+    struct status_uploads uploads = {.at = 0};
+    struct failure failure;
+    struct text words;
+
+    if (arena != NULL && upload_dir.length > 0 &&
+        file_read(arena,
+                  text_string(arena, text_print(arena, TEXT_FORMAT "/" UPLOAD_FIGURES_FILE,
+                                                TEXT_ARG(upload_dir))),
+                  UPLOAD_FIGURES_BYTES_MAX / 2, &words, &failure) == STATUS_OK)
+        uploads = (struct status_uploads){.at = number_of(words, "at"),
+                                          .began = number_of(words, "began"),
+                                          .is_stopped = number_of(words, "stopped") != 0,
+                                          .done = counter_of_words(words, "uploads_done"),
+                                          .bytes = counter_of_words(words, "uploads_bytes"),
+                                          .later = counter_of_words(words, "uploads_later"),
+                                          .refused = counter_of_words(words, "uploads_refused"),
+                                          .cut = counter_of_words(words, "uploads_cut"),
+                                          .yielded = counter_of_words(words, "uploads_yielded")};
+    pthread_mutex_lock(&keeper->lock);
+    keeper->uploads = uploads;
+    pthread_mutex_unlock(&keeper->lock);
+    arena_destroy(arena);
+}
+
+struct status_uploads status_keeper_uploads(struct status_keeper *keeper)
+{
+    struct status_uploads uploads;
+
+    pthread_mutex_lock(&keeper->lock);
+    uploads = keeper->uploads;
+    pthread_mutex_unlock(&keeper->lock);
+    return uploads;
+}
+
 /* --- the page --------------------------------------------------------------------------------- */
 
 /* Under the lock. */
@@ -330,6 +378,7 @@ void status_keeper_write(struct status_keeper *keeper, struct status_figures *fi
     figures->totals = totals;
     figures->hour = keeper->rings[HOUR].ring;
     figures->day = keeper->rings[DAY].ring;
+    figures->uploads = keeper->uploads;
     figures->processes = keeper->processes;
     figures->process_count = keeper->process_count;
     status_page_write(figures, ret_page);

@@ -33,6 +33,11 @@ void status_keeper_add(struct status_keeper *keeper, const double levels[SLOT_LE
 MUST_CHECK enum status status_keeper_save(struct status_keeper *keeper, struct db *db);
 /* Reads the others' and which processes there are. What was read before stays where that fails. */
 MUST_CHECK enum status status_keeper_load(struct status_keeper *keeper, struct db *db);
+/* What the upload handler has left of itself in `upload_dir`, by a file; nothing where it is not
+ * there.
+ */
+void status_keeper_look_at_uploads(struct status_keeper *keeper, struct text upload_dir);
+struct status_uploads status_keeper_uploads(struct status_keeper *keeper);
 /* The page: `figures`, with the past put in for as long as it is written. */
 void status_keeper_write(struct status_keeper *keeper, struct status_figures *figures,
                          struct buffer *ret_page);

@@ -15,13 +15,24 @@ static void write_text(struct buffer *page, const char *name, struct text text)
     buffer_print(page, "</%s>\n", name);
 }
 
+static void write_daemon(const struct public_figures *figures, struct text name, bool runs,
+                         struct buffer *page)
+{
+    buffer_add_string(page, "<daemon>\n");
+    write_text(page, "host", figures->host);
+    write_text(page, "command", name);
+    write_text(page, "status", runs ? TEXT("running") : TEXT("not running"));
+    buffer_add_string(page, "</daemon>\n");
+}
+
+/* Those that this server knows of, in the order of BOINC's page. */
 static void write_daemons(const struct public_figures *figures, struct buffer *page)
 {
-    buffer_add_string(page, "<daemon_status>\n<daemon>\n");
-    write_text(page, "host", figures->host);
-    write_text(page, "command", TEXT("Scheduler"));
-    write_text(page, "status", figures->scheduler_serves ? TEXT("running") : TEXT("not running"));
-    buffer_add_string(page, "</daemon>\n</daemon_status>\n");
+    buffer_add_string(page, "<daemon_status>\n");
+    if (figures->has_uploads)
+        write_daemon(figures, TEXT("Upload server"), figures->uploads_are_taken, page);
+    write_daemon(figures, TEXT("Scheduler"), figures->scheduler_serves, page);
+    buffer_add_string(page, "</daemon_status>\n");
 }
 
 static void write_app(const struct public_figures *figures, const struct project_app *app,

@@ -19,6 +19,8 @@ struct public_figures {
     size_t app_count;
     struct text host;      /* of the project's address */
     bool scheduler_serves; /* and is not stopped */
+    bool has_uploads;      /* an upload handler of ours is known */
+    bool uploads_are_taken;
 };
 
 /* XML in UTF-8. Applications that are in no use any more are left out, as there. */

@@ -206,6 +206,22 @@ static void tell_load(struct attention *attention)
     }
 }
 
+static void tell_uploads(struct attention *attention)
+{
+    const struct status_figures *figures = attention->writer->figures;
+
+    if (figures->uploads.at != 0 && figures->now - figures->uploads.at > UPLOADS_SILENT_S) {
+        tell(attention, true);
+        buffer_add_string(attention->told.items, "The upload handler was last heard of ");
+        page_duration(attention->told.items, (double)(figures->now - figures->uploads.at));
+        tell_end(attention, " ago.");
+    } else if (figures->uploads.at != 0 && figures->uploads.is_stopped) {
+        tell(attention, true);
+        tell_end(attention,
+                 "No uploads are taken, since there is a file <code>stop_upload</code>.");
+    }
+}
+
 /* The words are in a buffer of their own. */
 static struct page_attention write_state(struct page_writer *writer, struct buffer *items)
 {
@@ -214,6 +230,7 @@ static struct page_attention write_state(struct page_writer *writer, struct buff
     tell_database(&attention);
     tell_project(&attention);
     tell_load(&attention);
+    tell_uploads(&attention);
     return attention.told;
 }
 
@@ -936,6 +953,55 @@ static void write_database(struct page_writer *writer)
     page_end_section(writer->page);
 }
 
+/* --- uploads ---------------------------------------------------------------------------------- */
+
+static void write_uploads(struct page_writer *writer)
+{
+    static const char *const columns[] = {"<Uploads", "Since it began", NULL};
+    const struct status_uploads *uploads = &writer->figures->uploads;
+    const struct {
+        const char *words;
+        uint64_t count;
+    } rows[] = {{"files taken", uploads->done},
+                {"asked to try again later", uploads->later},
+                {"refused", uploads->refused},
+                {"cut by a broken connection", uploads->cut},
+                {"interrupted because disk or connections were scarce", uploads->yielded}};
+    int64_t silent = writer->figures->now - uploads->at;
+
+    page_begin_section(writer->page, "uploads", "Uploads");
+    if (uploads->at == 0) {
+        buffer_add_string(writer->page, "<p>Not known: no upload handler of Quartermaster has left "
+                                        "figures in <code>upload_dir</code>.</p>\n");
+        page_end_section(writer->page);
+        return;
+    }
+    buffer_add_string(writer->page, silent > UPLOADS_SILENT_S
+                                        ? "<p class=\"bad\"><strong>Problem</strong>: the upload "
+                                          "handler was last heard of "
+                                        : "<p>The upload handler was last heard of ");
+    page_duration(writer->page, (double)silent);
+    buffer_add_string(writer->page, " ago; it began ");
+    page_time(writer->page, uploads->began);
+    buffer_add_string(writer->page, uploads->is_stopped
+                                        ? ". It takes nothing, since there is a file "
+                                          "<code>stop_upload</code>.</p>\n"
+                                        : ".</p>\n");
+    page_begin_table(&writer->table, writer->page, "The replies of the upload handler.", columns);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        page_row_head(&writer->table, rows[i].words);
+        page_cell_count(&writer->table, rows[i].count);
+        page_row_end(&writer->table);
+    }
+    page_row_head(&writer->table, "written");
+    page_begin_cell(&writer->table, false);
+    page_bytes(writer->page, uploads->bytes);
+    page_end_cell(&writer->table);
+    page_row_end(&writer->table);
+    page_end_table(&writer->table);
+    page_end_section(writer->page);
+}
+
 /* --- configuration ---------------------------------------------------------------------------- */
 
 static void write_findings(struct page_writer *writer)
@@ -1038,6 +1104,7 @@ void status_page_write(const struct status_figures *figures, struct buffer *ret_
     write_queue(&writer);
     write_steps(&writer);
     write_database(&writer);
+    write_uploads(&writer);
     write_configuration(&writer);
     page_end(ret_page);
     buffer_free(&items);

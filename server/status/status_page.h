@@ -90,6 +90,14 @@ struct status_process {
     double mean;                           /* time of a request, s; NAN: there was none */
 };
 
+/* What the upload handler has left of itself. */
+struct status_uploads {
+    int64_t at, began; /* epochs; at 0: nothing is known */
+    bool is_stopped;
+    uint64_t done, bytes, later, refused, cut, yielded; /* since it began */
+};
+enum { UPLOADS_SILENT_S = 120 };
+
 /* Something was read again. */
 struct status_event {
     int64_t at; /* epoch */
@@ -140,6 +148,8 @@ struct status_figures {
     int64_t clock_ahead;           /* s, of the database's clock */
     double away_for;               /* s; 0: it was there */
     const struct backlog *backlog; /* NULL: not known */
+
+    struct status_uploads uploads;
 
     const struct status_finding *findings; /* of the project's folder, by topic */
     size_t finding_count;

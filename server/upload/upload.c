@@ -2,8 +2,10 @@
 #include "server/upload/upload.h"
 
 #include "config/config.h"
+#include "server/base/buffer.h"
 #include "server/base/clock.h"
 #include "server/base/counters.h"
+#include "server/base/file.h"
 #include "server/base/log.h"
 #include "server/upload/upload_lines.h"
 #include "server/upload/upload_project.h"
@@ -11,10 +13,13 @@
 #include "server/web/listen.h"
 #include "server/web/notify.h"
 
+#include <inttypes.h>
+#include <limits.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdbool.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <time.h>
 
 #include "server/base/banned.h"
@@ -25,7 +30,8 @@
 static const uint64_t drain_longest_ns = 10 * NS_OF_S;
 static const uint64_t cut_longest_ns = 20 * NS_OF_S;
 static const uint64_t sweep_every_ns = 3600 * NS_OF_S;
-#define DAY_S 86400.0
+#define DAY_S             86400.0
+#define FIGURES_BYTES_MAX ((size_t)16 * 1024)
 
 struct upload_process {
     const struct upload_options *options;
@@ -34,6 +40,7 @@ struct upload_process {
     struct listener *listener;
     struct upload_lines *lines;
     sigset_t signals;
+    int64_t began; /* epoch */
 };
 
 /* 0: none came in that time. */
@@ -81,9 +88,26 @@ static void sweep(const struct upload_process *process)
         log_line(LOG_LEVEL_NORMAL, "event=uploads_swept files=%zu", removed);
 }
 
+/* Where it cannot be written, uploads cannot either, which is told. */
+static void write_figures(const struct upload_process *process)
+{
+    struct text dir = process->project->config->upload_dir;
+    struct buffer words = buffer_on_heap(FIGURES_BYTES_MAX);
+    struct failure failure;
+    char path[PATH_MAX];
+
+    buffer_print(&words, "at %" PRId64 "\nbegan %" PRId64 "\nstopped %d\n", (int64_t)time(NULL),
+                 process->began, upload_project_is_stopped(process->project));
+    counters_write_words(&words);
+    (void)snprintf(path, sizeof(path), TEXT_FORMAT "/" UPLOAD_FIGURES_FILE, TEXT_ARG(dir));
+    if (file_write_at_ease(path, buffer_text(&words), 0644, &failure) != STATUS_OK)
+        log_event(LOG_LEVEL_DEBUG, "upload_figures_not_written", text_from(failure.text));
+    buffer_free(&words);
+}
+
 static void run_until_stopped(struct upload_process *process)
 {
-    uint64_t swept_ns = clock_ns();
+    uint64_t swept_ns = clock_ns(), written_ns = 0;
 
     sweep(process);
     for (;;) {
@@ -93,6 +117,10 @@ static void run_until_stopped(struct upload_process *process)
             return;
         if (signal_number == SIGHUP)
             reload(process);
+        if (clock_ns() - written_ns > UPLOAD_FIGURES_S * NS_OF_S) {
+            written_ns = clock_ns();
+            write_figures(process);
+        }
         if (clock_ns() - swept_ns > sweep_every_ns) {
             swept_ns = clock_ns();
             sweep(process);
@@ -139,7 +167,7 @@ static enum status start(struct upload_process *process, struct failure *failure
 
 enum status upload_run_fastcgi(const struct upload_options *options, struct failure *failure)
 {
-    struct upload_process process = {.options = options};
+    struct upload_process process = {.options = options, .began = (int64_t)time(NULL)};
     enum status status;
 
     sigemptyset(&process.signals);

@@ -34,4 +34,9 @@ MUST_CHECK enum status upload_run_fastcgi(const struct upload_options *options,
 MUST_CHECK enum status upload_run_cgi(const struct upload_options *options,
                                       struct failure *failure);
 
+/* In upload_dir: what the handler that runs has done, for the scheduler's pages. Lines "at EPOCH",
+ * "began EPOCH", "stopped 0" or 1, and those of counters_write_words. */
+#define UPLOAD_FIGURES_FILE ".partial/.figures"
+enum { UPLOAD_FIGURES_S = 10 /* how often it is written */ };
+
 #endif

@@ -25,7 +25,7 @@ in_project --project "$project" jobs create --app demo --in "$QM_SOURCE_DIR/temp
 start_uploads
 
 stored() { find "$project/upload" -type f -not -path '*/.partial/*' | grep .; }
-partial() { find "$project/upload/.partial" -type f -printf '%s\n' | grep . || echo 0; }
+partial() { find "$project/upload/.partial" -type f -not -name .figures -printf '%s\n' | grep . || echo 0; }
 # shellcheck disable=SC2317 # called by within
 has_grown() { [ "$(partial)" -gt $(($1 + 100000)) ]; }
 # shellcheck disable=SC2317 # called by within

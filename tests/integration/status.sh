@@ -114,6 +114,9 @@ claim "jobs by state" page_has project "<th scope=\"row\">results unsent</th><td
 in_progress=$(rows "SELECT COUNT(*) FROM result WHERE server_state = 4")
 claim "those in progress too" page_has project "<th scope=\"row\">results in progress</th><td>$in_progress</td>"
 claim "disks are" page_has project ', downloads</th><td>[0-9.,]+ .iB</td>'
+start_uploads
+claim "the upload handler is known" within 40 page_has status 'The upload handler was last heard of [0-9.]+ (s|ms) ago'
+end_process "$uploads_pid"
 end_process "$one_pid"
 end_process "$server_pid"
 write_config "${given[@]}" "<dont_send_jobs/>" "<db_name>nowhere_at_all</db_name>"

@@ -331,12 +331,16 @@ static void what_anybody_may_know_is_as_boinc_says_it(void **state)
                 "<avg_runtime>1.17</avg_runtime>\n<min_runtime>0.5</min_runtime>\n"
                 "<max_runtime>2.01</max_runtime>\n<users>4</users>\n</app>\n</tasks_by_app>\n"
                 "</database_file_states>\n</server_status>\n");
-    /* Stopped, with an application that is no longer in use. */
+    /* With an upload handler; stopped, with an application that is no longer in use. */
     figures.scheduler_serves = false;
+    figures.has_uploads = figures.uploads_are_taken = true;
     world->app.deprecated = 1;
     world->page.length = 0;
     public_page_write(&figures, &world->page);
-    assert_true(text_contains(buffer_text(&world->page), TEXT("<status>not running</status>")));
+    assert_true(text_contains(buffer_text(&world->page),
+                              TEXT("<command>Upload server</command>\n<status>running</status>\n"
+                                   "</daemon>\n<daemon>\n<host>example.org</host>\n"
+                                   "<command>Scheduler</command>\n<status>not running</status>")));
     assert_true(text_contains(buffer_text(&world->page), TEXT("<tasks_by_app>\n</tasks_by_app>")));
 }
 

@@ -288,6 +288,29 @@ static void processes_are_shown(void **state)
     world->figures.process_count = 0;
 }
 
+static void uploads_are_shown(void **state)
+{
+    struct world *world = *state;
+
+    write_page(world);
+    assert_true(has(world, "<p>Not known: no upload handler"));
+    world->figures.uploads = (struct status_uploads){
+        .at = NOW - 20, .began = NOW - 100, .done = 1234, .bytes = 5 << 20, .later = 2};
+    assert_page_is_sound(write_page(world));
+    assert_true(
+        has(world, "<p>The upload handler was last heard of 20 s ago; it began 2026-01-01"));
+    assert_true(has(world, "<th scope=\"row\">files taken</th><td>1,234</td>"));
+    assert_true(has(world, "<th scope=\"row\">written</th><td>5.0 MiB</td>"));
+    assert_false(has(world, "<li class=\"bad\"><strong>Problem:</strong> The upload handler"));
+    world->figures.uploads.is_stopped = true;
+    write_page(world);
+    assert_true(has(world, "Problem:</strong> No uploads are taken, since"));
+    world->figures.uploads.at = NOW - 300;
+    write_page(world);
+    assert_true(has(world, "Problem:</strong> The upload handler was last heard of 5.0 min ago"));
+    world->figures.uploads = (struct status_uploads){.at = 0};
+}
+
 /* Of all processes together, but for what is since the start. */
 static void windows_hold_what_others_did(void **state)
 {
@@ -412,6 +435,7 @@ int main(void)
         CASE(windows_are_added_up),
         CASE(windows_hold_what_others_did),
         CASE(processes_are_shown),
+        CASE(uploads_are_shown),
         CASE(a_page_is_bounded),
         CASE(the_policy_lets_the_page_work),
         CASE(figures_can_be_read),
