@@ -71,6 +71,27 @@ MUST_CHECK enum status db_admin_user_find(struct db *db, struct arena *arena,
 MUST_CHECK enum status db_admin_users(struct db *db, struct arena *arena, size_t most,
                                       struct user_row **ret_rows, size_t *ret_count);
 
+/*  Settings of an account that are an administrator's: texts and flags, by the option and the
+ * column. seti_id, whose name is historic, means: only jobs that are for this user or one of its hosts. */
+#define ACCOUNT_SETTINGS(TEXT_SETTING, FLAG_SETTING) \
+    TEXT_SETTING("email", email_addr)                \
+    TEXT_SETTING("name", name)                       \
+    TEXT_SETTING("country", country)                 \
+    TEXT_SETTING("postal-code", postal_code)         \
+    FLAG_SETTING("send-email", send_email)           \
+    FLAG_SETTING("show-hosts", show_hosts)           \
+    FLAG_SETTING("email-validated", email_validated) \
+    FLAG_SETTING("donated", donated)                 \
+    FLAG_SETTING("own-jobs-only", seti_id)
+/* `locks`: the row, for db_admin_user_save_settings. STATUS_NOT_FOUND: there is no such user. */
+MUST_CHECK enum status db_admin_user_settings(struct db *db, struct arena *arena, int64_t id,
+                                              bool locks, struct account_settings_row *ret_row);
+/* All of them. Another address is noted with the former one at `now`; the password, of which a hash
+ * with the address is stored, does not fit any more. */
+MUST_CHECK enum status db_admin_user_save_settings(struct db *db, int64_t id,
+                                                   const struct account_settings_row *row,
+                                                   int64_t now);
+
 /* --- one application ------------------------------------------------------------------------ */
 
 /* Whether there are no jobs of it at all. */

@@ -123,6 +123,23 @@ enum status db_admin_user_find(struct db *db, struct arena *arena, struct text e
     return status;
 }
 
+enum status db_admin_user_settings(struct db *db, struct arena *arena, int64_t id, bool locks,
+                                   struct account_settings_row *ret_row)
+{
+    return locks ? DB_ONE(db, account_settings_lock, arena, ret_row, .id = id)
+                 : DB_ONE(db, account_settings, arena, ret_row, .id = id);
+}
+
+enum status db_admin_user_save_settings(struct db *db, int64_t id,
+                                        const struct account_settings_row *row, int64_t now)
+{
+    return DB_RUN(db, account_settings_save, NULL, .id = id, .email_addr = row->email_addr,
+                  .name = row->name, .country = row->country, .postal_code = row->postal_code,
+                  .send_email = row->send_email, .show_hosts = row->show_hosts,
+                  .email_validated = row->email_validated, .donated = row->donated,
+                  .seti_id = row->seti_id, .now = now);
+}
+
 enum status db_admin_users(struct db *db, struct arena *arena, size_t most,
                            struct user_row **ret_rows, size_t *ret_count)
 {

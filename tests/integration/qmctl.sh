@@ -141,7 +141,7 @@ while read -r -a words; do
     empty_list "${words[@]}"
     lists=$((lists + 1))
 done < <("$qmctl" --help | sed -n 's/^  \([a-z][a-z-]* \?[a-z]*\)  *\(Lists\|Counts\) .*/\1/p')
-same "lists that were looked at" "$lists" 8
+same "lists that were looked at" "$lists" 9
 sql -e "INSERT INTO $database.platform SELECT * FROM $database.kept; DROP TABLE $database.kept"
 same "mode of private keys" "$(stat -c %a "$project"/keys/*_private | sort -u)" 600
 same "anonymous platform" "$(sql -e "SELECT COUNT(*) FROM $database.platform WHERE name = 'anonymous'")" 1
@@ -409,7 +409,8 @@ expect 1 'no such account' in_project user show bob@example.org
 expect 0 '^[0-9a-f]{64}$' in_project sign "$demo/app"
 expect 0 '^\{"file": ".*/demo/app", "signature": "[0-9a-f]{64}\\u000a.*"\}$' in_project sign "$demo/app" --json
 expect 0 '^\{"id": [0-9]+, "email": "eve@example.org", "account_key": "[0-9a-f]{32}"\}$' in_project user add eve@example.org --json
-expect 0 '^\{"id": [0-9]+, "email": "eve@example.org", "name": "eve", .* "team": 0, "credit": 0\}$' in_project user show eve@example.org --json
+expect 0 '^\{"id": [0-9]+, "email": "eve@example.org", "name": "eve", .* "team": 0, "credit": 0, ' \
+    in_project user show eve@example.org --json
 expect 0 '^\{"hosts": 0, "results": 0\}$' in_project user delete eve@example.org --yes --json
 
 # --- jobs
@@ -713,11 +714,49 @@ expect 0 '10000 jobs cancelled' asked 7 jobs cancel --batch 7
 expect 0 $'^demo\t0\t0\t10001' in_project queue --tsv
 expect 2 'needs a job' in_project jobs cancel
 expect 1 'no such host' in_project host 99
+expect 1 'there is no host 99 .qmctl hosts' in_project host ban 99
+expect 2 '"x" is not the number of a host' in_project host clear x
+expect 2 '"fast" is none of newest, contact, failures, jobs, speed' in_project hosts --order fast
+expect 1 'there is no platform "linux" .qmctl platform list' in_project hosts --platform linux
+expect 1 'there is no account "nobody"' in_project hosts --user nobody
 sql -e "SET sql_mode = ''; INSERT INTO $database.host SET id = 42, rpc_time = UNIX_TIMESTAMP();
     INSERT INTO $database.host_app_version SET host_id = 42, app_version_id = 3, n_jobs_today = 5,
         max_jobs_per_day = 4"
 sed -i 's|<daily_result_quota>500<|<daily_result_quota>0<|' "$project/config.xml"
 expect 0 'app version 3: 5 jobs today, no quota' in_project host 42
+sql -e "SET sql_mode = ''; UPDATE $database.host SET userid = 1 WHERE id = 42; INSERT INTO $database.host SET id = 43, userid = 99;
+    INSERT INTO $database.qm_host_fate VALUES (42, 9, 9, UNIX_TIMESTAMP())"
+expect 0 '^\{"id": 42, "user": "ada@example.org",.*"in_progress": 0, "ended": 9, "failed": 9, .*"state": "FAILS"\}$' \
+    in_project hosts --days 1 --json
+expect 0 '^\{"host": 42, "banned": 1, "was_banned": 0\}$' in_project host ban 42 43 --json
+same "both are banned" "$(in_project hosts --banned --order failures --tsv | cut -f 1,13 | tail -n +2)" $'42\tBANNED\n43\tBANNED'
+expect 0 'banned: it gets no jobs' in_project host 42
+expect 0 '^host 42 was banned before$' in_project host ban 42
+expect 0 '^host 42 may get jobs again$' in_project host unban 42 43
+expect 0 '^host 42 was not banned$' in_project host unban 42
+same "nor is any shown so" "$(in_project hosts --tsv | cut -f 1,13 | tail -n +2)" $'43\tno owner\n42\tFAILS'
+expect 0 '^host 42: quotas of 1 version and counts of failures reset$' in_project host clear 42
+expect 0 '"failed": 0, .*"state": "ok"' in_project hosts --user ada@example.org --json
+expect 0 'app version 3: 0 jobs today' in_project host 42
+sql -e "UPDATE $database.host_app_version SET n_jobs_today = 5, max_jobs_per_day = 4; DELETE FROM $database.host WHERE id = 43;
+    UPDATE $database.host SET userid = 0"
+
+# --- settings of accounts
+expect 2 'needs at least one setting' in_project user set ada@example.org
+expect 2 'needs an e-mail address or --id' in_project user set --name Ada
+expect 2 '"perhaps" is neither yes nor no' in_project user set ada@example.org --donated perhaps
+expect 2 '"ada" is not an e-mail address' in_project user set ada@example.org --email ada
+expect 1 'there is no such account' in_project user set nobody@example.org --name x
+expect 2 'unknown option --total_credit' in_project user set ada@example.org --total_credit 5
+before=$(sql -e "SELECT total_credit, authenticator, passwd_hash, teamid FROM $database.user WHERE id = 1")
+expect 0 '^user 1: 4 settings written$' in_project user set ada@example.org --country Peru --send-email no --own-jobs-only yes --donated yes
+expect 0 '"country": "Peru", .*"send_email": 0, .*"donated": 1, "own_jobs_only": 1' in_project user show --id 1 --json
+expect 0 'own-jobs-only +yes' joined in_project user show ada@example.org
+expect 0 'the old password does not fit' in_project user set ada@example.org --email Lovelace@Example.org --own-jobs-only no
+same "the former address" "$(sql -e "SELECT email_addr, previous_email_addr, email_addr_change_time > 0, seti_id, country
+    FROM $database.user WHERE id = 1" | tr '\t' ' ')" 'lovelace@example.org ada@example.org 1 0 Peru'
+expect 0 '1 setting written' in_project user set --id 1 --email ada@example.org
+same "all else" "$(sql -e "SELECT total_credit, authenticator, passwd_hash, teamid FROM $database.user WHERE id = 1")" "$before"
 expect 0 '^\{"id": 42, .*"error": 0\}$' in_project host 42 --json
 sed -i 's|<daily_result_quota>0<|<daily_result_quota>8<|' "$project/config.xml"
 expect 0 'app version 3: 5 jobs today, of at most 4 for each processor' in_project host 42

@@ -107,6 +107,21 @@ static const struct option user_add_options[] = {
 static const struct option user_show_options[] = {
     {"id", NULL, "N", "The user's number, instead of the e-mail address."},
 };
+static const struct option user_set_options[] = {
+    {"id", NULL, "N", "By number instead of e-mail address."},
+    {"email", NULL, "EMAIL",
+     "Another e-mail address. The user's password no longer fits then: set a new one on the "
+     "project's pages, or use the account key."},
+    {"name", NULL, "NAME", "The name that others see."},
+    {"country", NULL, "TEXT", "The country."},
+    {"postal-code", NULL, "TEXT", "The postal code."},
+    {"send-email", NULL, "yes|no", "Whether the project may write to the user."},
+    {"show-hosts", NULL, "yes|no", "Whether others see the user's computers."},
+    {"email-validated", NULL, "yes|no", "Whether the address is known to be the user's."},
+    {"donated", NULL, "yes|no", "Whether the user has given money."},
+    {"own-jobs-only", NULL, "yes|no",
+     "Whether the user's hosts get only jobs that are --for them (seti_id)."},
+};
 static const struct option user_delete_options[] = {
     {"id", NULL, "N", "The user's number, instead of the e-mail address."},
     {"give-jobs", NULL, NULL,
@@ -264,6 +279,18 @@ static const struct option purge_options[] = {
 };
 static const struct option queue_options[] = {
     {"by-batch", NULL, NULL, "A line for each batch."},
+};
+static const struct option hosts_options[] = {
+    {"order", NULL, "WORD",
+     "What comes first: newest, contact (the last), failures (the largest share of late), jobs (in "
+     "progress) or speed (of one CPU)."},
+    {"user", NULL, "EMAIL", "Only those of this user."},
+    {"platform", NULL, "NAME", "Only those that had jobs of a version for this platform."},
+    {"banned", NULL, NULL, "Only those that are banned."},
+    {"ownerless", NULL, NULL, "Only those whose account is gone."},
+    {"days", NULL, "N", "Only those that asked within so many days."},
+    {"gone", NULL, "N", "Only those that have not asked for so many days."},
+    {"most", NULL, "N", "Lines at most (100)."},
 };
 static const struct option host_options[] = {
     {"user", NULL, "EMAIL", "The hosts of a user instead of one host."},
@@ -504,6 +531,10 @@ const struct subcommand subcommands[] = {
      OPTIONS(list_options), .run = command_user_list},
     {"user show", "[EMAIL]", "Shows an account and its key.", "qmctl user show ada@example.org",
      OPTIONS(user_show_options), .arguments_max = 1, .run = command_user_show},
+    {"user set", "[EMAIL]",
+     "Changes settings of an account. Credit, keys and what belongs to forums stay as they are.",
+     "qmctl user set ada@example.org --name Ada --send-email no", OPTIONS(user_set_options),
+     .arguments_max = 1, .run = command_user_set},
     {"user delete", "[EMAIL]",
      "Deletes an account, its hosts and all other data about the person. Jobs in progress go to "
      "other hosts, and results stay without their owner. quartermaster(8), \"Deleting people\", "
@@ -633,6 +664,23 @@ const struct subcommand subcommands[] = {
      "deletes none.",
      "qmctl files sweep --list", OPTIONS(files_sweep_options), .asks = true,
      .run = command_files_sweep},
+    {"hosts", "",
+     "Lists hosts: their owners, platforms, last contact, jobs in progress, and the results of "
+     "late that failed, of which older ones count less (qmctl failures --hosts). state is BANNED, "
+     "no owner, FAILS or ok. The newest hosts are read along the key; another order goes through "
+     "all hosts once.",
+     "qmctl hosts --order failures --most 20", OPTIONS(hosts_options), .run = command_hosts},
+    {"host ban", "ID...",
+     "Gives hosts no more jobs, neither new nor lost ones (max_results_day -1). The volunteer is "
+     "told so. Jobs in progress may still be reported; qmctl hosts, host and why show the ban.",
+     "qmctl host ban 42", .arguments_min = 1, .arguments_max = -1, .run = command_host_ban},
+    {"host unban", "ID...", "Lets banned hosts get jobs again.", "qmctl host unban 42",
+     .arguments_min = 1, .arguments_max = -1, .run = command_host_unban},
+    {"host clear", "ID...",
+     "Forgets what failures did to hosts: the daily quotas of all versions are the project's "
+     "again, "
+     "and the counts of qmctl hosts and failures --hosts begin at 0. A ban stays.",
+     "qmctl host clear 42", .arguments_min = 1, .arguments_max = -1, .run = command_host_clear},
     {"host", "[ID]", "Shows a host and its jobs, or the hosts of a user.", "qmctl host 42",
      OPTIONS(host_options), .arguments_max = 1, .run = command_host},
     {"host delete", "ID",

@@ -2,6 +2,7 @@
 /* What waits, what is out, and what is known of a host. */
 #include "config/config.h"
 #include "db/admin.h"
+#include "db/host_lists.h"
 #include "server/base/arena.h"
 #include "server/base/shown.h"
 #include "server/policy/limits/limits.h"
@@ -91,6 +92,8 @@ static void print_host(struct arena *arena, const struct host_entry *entry)
                TEXT_ARG(host->os_version));
     shown_line(stdout, "  " TEXT_FORMAT, TEXT_ARG(machine_words(arena, host)));
     shown_line(stdout, "  " TEXT_FORMAT, TEXT_ARG(availability_words(arena, host)));
+    if (host->max_results_day == HOST_BANNED)
+        shown_line(stdout, "  banned: it gets no jobs (qmctl host unban %" PRId64 ")", host->id);
     shown_line(stdout, "  jobs: %" PRId64 " in progress, %" PRId64 " succeeded, %" PRId64 " failed",
                entry->in_progress, entry->success, entry->error);
 }
