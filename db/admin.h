@@ -72,7 +72,8 @@ MUST_CHECK enum status db_admin_users(struct db *db, struct arena *arena, size_t
                                       struct user_row **ret_rows, size_t *ret_count);
 
 /*  Settings of an account that are an administrator's: texts and flags, by the option and the
- * column. seti_id, whose name is historic, means: only jobs that are for this user or one of its hosts. */
+ * column. seti_id, whose name is historic, means: only jobs that are for this user or one of its
+ * hosts. */
 #define ACCOUNT_SETTINGS(TEXT_SETTING, FLAG_SETTING) \
     TEXT_SETTING("email", email_addr)                \
     TEXT_SETTING("name", name)                       \
@@ -145,6 +146,29 @@ MUST_CHECK enum status db_admin_person_delete(struct db *db, struct arena *arena
                                               const struct person *person, int64_t now,
                                               struct db_id_list *ret_hosts, size_t *ret_results,
                                               bool *ret_is_over);
+/* Rows whose owners are gone, which nobody else deletes. The next ones along the key are looked at
+ * without locks; *place, zeroed at first, moves behind them. */
+enum { ORPHANS_LOOKED_AT = 1000 };
+struct orphan_place {
+    int64_t id;
+    bool is_done;
+};
+/* Hosts whose user is gone, and records that were merged into a host that is: to be deleted as
+ * above. */
+MUST_CHECK enum status db_admin_orphan_hosts(struct db *db, struct arena *arena,
+                                             struct orphan_place *place,
+                                             struct db_id_list *ret_hosts);
+struct orphan_results {
+    uint64_t looked_at;
+    uint64_t without_workunit; /* deleted */
+    uint64_t without_host;     /* as if the host had been deleted: hostid 0; open ones have failed,
+                                * and their workunit is due now */
+};
+/* One transaction, which the caller commits. Rehearsed: only counted. */
+MUST_CHECK enum status db_admin_orphan_results(struct db *db, struct arena *arena,
+                                               bool is_rehearsed, int64_t now,
+                                               struct orphan_place *place,
+                                               struct orphan_results *ret_counts);
 /* Jobs that nothing will end (admin.def), and rows that a clock set back has left behind: newest
  * results and hosts, `most` of each, with times after `latest`. */
 MUST_CHECK enum status db_admin_lost_jobs(struct db *db, struct lost_jobs_row *ret_lost);

@@ -281,6 +281,79 @@ enum status db_admin_person_delete(struct db *db, struct arena *arena, const str
     return status;
 }
 
+/* --- rows whose owners are gone --------------------------------------------------------------- */
+
+enum status db_admin_orphan_hosts(struct db *db, struct arena *arena, struct orphan_place *place,
+                                  struct db_id_list *ret_hosts)
+{
+    struct orphan_host_row *rows;
+    size_t count;
+    enum status status = DB_ALL(db, orphan_hosts, arena, &rows, &count, .after = place->id,
+                                .most = ORPHANS_LOOKED_AT);
+
+    if (status != STATUS_OK)
+        return status;
+    *ret_hosts = (struct db_id_list){.items = ARENA_ARRAY(arena, count, int64_t)};
+    if (ret_hosts->items == NULL)
+        return STATUS_TOO_LARGE;
+    for (size_t i = 0; i < count; i++)
+        if (rows[i].is_orphan != 0)
+            ret_hosts->items[ret_hosts->count++] = rows[i].id;
+    place->is_done = count < ORPHANS_LOOKED_AT;
+    if (count > 0)
+        place->id = rows[count - 1].id;
+    return STATUS_OK;
+}
+
+/* What had no workunit a moment ago never has one: their numbers rise. */
+static enum status end_orphans(struct db *db, struct arena *arena,
+                               const struct orphan_result_row *rows, size_t count, int64_t now)
+{
+    const int64_t no_user = -1;
+    struct person_result_row *of_hosts = ARENA_ARRAY(arena, count, struct person_result_row);
+    int64_t *lost = ARENA_ARRAY(arena, count, int64_t);
+    size_t host_count = 0, lost_count = 0;
+    enum status status = STATUS_OK;
+
+    if (of_hosts == NULL || lost == NULL)
+        return STATUS_TOO_LARGE;
+    for (size_t i = 0; i < count; i++) {
+        if (rows[i].lacks_workunit != 0)
+            lost[lost_count++] = rows[i].id;
+        else if (rows[i].lacks_host != 0)
+            of_hosts[host_count++] = (struct person_result_row){
+                .id = rows[i].id, .workunitid = rows[i].workunitid, .is_open = rows[i].is_open};
+    }
+    if (host_count > 0)
+        status = forget_results(db, arena, of_hosts, host_count, no_user, now);
+    return status == STATUS_OK && lost_count > 0
+               ? DB_RUN(db, orphan_results_delete, NULL, .ids = {lost, lost_count})
+               : status;
+}
+
+enum status db_admin_orphan_results(struct db *db, struct arena *arena, bool is_rehearsed,
+                                    int64_t now, struct orphan_place *place,
+                                    struct orphan_results *ret_counts)
+{
+    struct orphan_result_row *rows;
+    size_t count;
+    enum status status = DB_ALL(db, orphan_results, arena, &rows, &count, .after = place->id,
+                                .most = ORPHANS_LOOKED_AT);
+
+    *ret_counts = (struct orphan_results){.looked_at = 0};
+    if (status != STATUS_OK)
+        return status;
+    ret_counts->looked_at = count;
+    for (size_t i = 0; i < count; i++) {
+        ret_counts->without_workunit += rows[i].lacks_workunit != 0;
+        ret_counts->without_host += rows[i].lacks_workunit == 0 && rows[i].lacks_host != 0;
+    }
+    place->is_done = count < ORPHANS_LOOKED_AT;
+    if (count > 0)
+        place->id = rows[count - 1].id;
+    return is_rehearsed ? STATUS_OK : end_orphans(db, arena, rows, count, now);
+}
+
 enum status db_admin_person_other_tables(struct db *db, struct arena *arena,
                                          struct text **ret_names, size_t *ret_count)
 {

@@ -100,6 +100,30 @@ static void find_missing(const struct job_selection *selection, size_t first, si
     }
 }
 
+static enum status keep_lost(struct db *db, struct arena *arena, struct chosen_jobs *jobs)
+{
+    int64_t *ids = ARENA_ARRAY(arena, jobs->count, int64_t);
+    struct id_row *lost;
+    size_t count, kept = 0;
+    enum status status;
+
+    if (ids == NULL)
+        return STATUS_TOO_LARGE;
+    for (size_t i = 0; i < jobs->count; i++)
+        ids[i] = jobs->rows[i].id;
+    status = DB_ALL(db, jobs_lost, arena, &lost, &count, .ids = {ids, jobs->count});
+    for (size_t i = 0; i < jobs->count && status == STATUS_OK; i++) {
+        bool is_lost = false;
+
+        for (size_t k = 0; k < count && !is_lost; k++)
+            is_lost = lost[k].id == jobs->rows[i].id;
+        if (is_lost)
+            jobs->rows[kept++] = jobs->rows[i];
+    }
+    jobs->count = kept;
+    return status;
+}
+
 static enum status choose(struct db *db, struct arena *arena, const struct job_selection *selection,
                           struct job_place *place, struct chosen_jobs *ret_jobs,
                           struct jobs_changed *changed)
@@ -121,8 +145,10 @@ static enum status choose(struct db *db, struct arena *arena, const struct job_s
         if (is_selected(selection, &ret_jobs->rows[i]))
             ret_jobs->rows[kept++] = ret_jobs->rows[i];
     ret_jobs->count = kept;
-    changed->selected = kept;
-    return STATUS_OK;
+    if (selection->is_lost)
+        status = keep_lost(db, arena, ret_jobs);
+    changed->selected = ret_jobs->count;
+    return status;
 }
 
 /* --- what becomes of them -------------------------------------------------------------------- */

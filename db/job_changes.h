@@ -17,6 +17,7 @@ struct job_selection {
     struct text name_prefix;
     int64_t batch, appid;
     int64_t first_id, last_id; /* both included */
+    bool is_lost; /* nothing will end them, as their application is gone, or all they are for */
 };
 
 /*  CHANGE(name, applies): what is done, with the jobs that it applies to; others are left alone. */

@@ -165,6 +165,30 @@ static void a_batch_is_found_without_its_index(void **state)
                    OTHERS, 0);
 }
 
+/* Of an application that is gone, for a host that is gone, for it and for one that is there, for a
+ * record that was merged. */
+static void lost_jobs_are_found_and_end(void **state)
+{
+    (void)state;
+    test_sql(fixture->database,
+             "INSERT INTO user (id, email_addr, name, authenticator) VALUES (1, 'a', 'a', 'a');"
+             "INSERT INTO host (id, userid) VALUES (5, 1), (6, 0);"
+             "INSERT INTO assignment (id, workunitid, target_type, target_id) VALUES"
+             " (1, 10, 1, 4), (2, 11, 1, 4), (3, 11, 1, 5), (4, 12, 1, 6), (5, 13, 2, 1),"
+             " (6, 14, 0, 0), (7, 15, 3, 9);"
+             "UPDATE workunit SET appid = 77 WHERE id = 20");
+    assert_changed(do_change((struct job_selection){.is_lost = true}, JOB_CHANGE_CANCEL), 4, 4, 8);
+    assert_text(test_sql_text(fixture->database,
+                              "SELECT GROUP_CONCAT(id ORDER BY id) FROM workunit"
+                              " WHERE error_mask = 16 AND transition_time = 1800000000"),
+                "10,12,15,20");
+    assert_i64(test_sql_integer(fixture->database,
+                                "SELECT SUM(id) FROM workunit WHERE assimilate_state = 2"),
+               20);
+    assert_changed(
+        do_change((struct job_selection){.is_lost = true, .appid = 1}, JOB_CHANGE_CANCEL), 0, 0, 0);
+}
+
 /* --- what becomes of them ------------------------------------------------------------------ */
 
 static void cancel_takes_back_what_is_not_out(void **state)
@@ -308,6 +332,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CASE(jobs_are_selected_by_all_that_is_given),
         CASE(a_batch_is_found_without_its_index),
+        CASE(lost_jobs_are_found_and_end),
         CASE(cancel_takes_back_what_is_not_out),
         CASE(priority_is_that_of_the_job_and_of_what_waits),
         CASE(a_transition_that_is_forbidden_stays_so),

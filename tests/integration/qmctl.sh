@@ -658,7 +658,9 @@ asked() { # ANSWER COMMAND...
     shift
     script -qec "$(printf '%q ' "$qmctl" --project "$project" "$@")" /dev/null <<<"$answer"
 }
-sql -e "SET sql_mode = ''; INSERT INTO $database.host SET id = 42, userid = 1"
+sql -e "SET sql_mode = ''; INSERT INTO $database.host SET id = 42, userid = 1; INSERT INTO $database.host SET id = 41, userid = 99;
+    INSERT INTO $database.result SET name = 'lost', workunitid = 99999999, server_state = 2;
+    INSERT INTO $database.result SET name = 'left', workunitid = (SELECT MIN(id) FROM $database.workunit), server_state = 4, hostid = 41"
 counts() { sql -e "SELECT (SELECT COUNT(*) FROM $database.workunit WHERE error_mask = 0), (SELECT COUNT(*) FROM $database.host),
     (SELECT COUNT(*) FROM $database.user)"; }
 before=$(counts)
@@ -669,6 +671,7 @@ while read -r -a words; do
     "host delete") words+=(42) ;;
     "app forget") words+=(demo) ;;
     "jobs cancel") words+=(--batch 7) ;;
+    "host sweep" | "jobs sweep") words+=(--delete) ;;
     "files delete") words+=(genome --host 42) ;;
     "files sweep") words+=(--delete) ;;
     purge) words+=(--no-archive) ;;
@@ -681,9 +684,17 @@ done < <("$qmctl" --help | sed -n 's/^  \([a-z][a-z-]* \?[a-z]*\)  .*/\1/p' | wh
     # shellcheck disable=SC2086 # two words are two arguments
     "$qmctl" $words --help | grep -q '^  --yes ' && echo "$words"
 done | grep -v '^adopt$') # which asks too: adoption.sh
-same "commands that ask" "$asking" 7
+same "commands that ask" "$asking" 9
 same "and do nothing meanwhile" "$(counts)" "$before"
 expect 0 'deleted: 1 host' asked 42 host delete 42
+expect 0 '^1 host whose account is gone .--delete deletes.$' in_project host sweep
+expect 0 '^\{"hosts": 1, "results": 1\}$' in_project host sweep --delete --yes --json
+expect 0 '^0 hosts deleted; 0 results' in_project host sweep --delete --yes
+sql -e "UPDATE $database.result SET hostid = 41 WHERE name = 'left'"
+expect 0 '^1 result whose job is gone, 1 whose host is gone .--delete' in_project jobs sweep
+expect 0 '^1 result whose job is gone, 1 whose host is gone: the former were deleted' in_project jobs sweep --delete --yes
+expect 0 '^\{"without_job": 0, "without_host": 0, "looked_at": [0-9]+\}$' in_project jobs sweep --delete --json
+sql -e "DELETE FROM $database.result WHERE name = 'left'"
 
 expect 0 '^demo +10001 +0 +0 ' in_project queue
 expect 0 '"unsent": 10000.*"batch": 7' in_project queue --by-batch --json
@@ -695,7 +706,7 @@ printf '# some\n\nmany_1\nmany_2\nmny_3\n' >"$dir/names"
 for change in cancel priority retry revalidate transition; do
     which=(jobs "$change")
     [ $change != priority ] || which+=(--priority 5)
-    expect 2 "jobs $change needs a job's name, --name, --file, --ids, --batch or --app" in_project "${which[@]}"
+    expect 2 "jobs $change needs a job's name, --name, --file, --ids, --batch, --app or --lost" in_project "${which[@]}"
     expect 2 'neither a number nor two' in_project "${which[@]}" --ids 7-
     expect 1 'no application "dmeo"' in_project "${which[@]}" --app dmeo
     expect 1 'there is no such job .qmctl jobs list' in_project "${which[@]}" --name nobody --dry-run

@@ -172,17 +172,20 @@ static const struct option jobs_create_options[] = {
     {"quiet", NULL, NULL, "Print no progress on standard error."},
 };
 /* Jobs that are changed (jobs/change_command.c). */
-#define CHOSEN_JOBS                                                                       \
-    {"name", NULL, "TEXT", "Jobs whose name begins with TEXT."},                          \
-        {"file", NULL, "FILE",                                                            \
-         "Jobs whose names are in FILE, one in each line (-: standard "                   \
-         "input)."},                                                                      \
-        {"ids", NULL, "A-B", "Jobs with these numbers."},                                 \
-        {"batch", NULL, "N", "Jobs of this batch."},                                      \
-        {"app", NULL, "NAME", "Jobs of this application."},                               \
-        {"dry-run", NULL, NULL, "Change nothing; print how many jobs would be changed."}, \
-    {                                                                                     \
-        "quiet", NULL, NULL, "Print no progress on standard error."                       \
+#define CHOSEN_JOBS                                                                              \
+    {"name", NULL, "TEXT", "Jobs whose name begins with TEXT."},                                 \
+        {"file", NULL, "FILE",                                                                   \
+         "Jobs whose names are in FILE, one in each line (-: standard "                          \
+         "input)."},                                                                             \
+        {"ids", NULL, "A-B", "Jobs with these numbers."},                                        \
+        {"batch", NULL, "N", "Jobs of this batch."},                                             \
+        {"app", NULL, "NAME", "Jobs of this application."},                                      \
+        {"lost", NULL, NULL,                                                                     \
+         "Jobs that nothing will end (qmctl status): their application, or the hosts, users or " \
+         "teams that they are for, do not exist."},                                              \
+        {"dry-run", NULL, NULL, "Change nothing; print how many jobs would be changed."},        \
+    {                                                                                            \
+        "quiet", NULL, NULL, "Print no progress on standard error."                              \
     }
 static const struct option jobs_change_options[] = {CHOSEN_JOBS};
 static const struct option jobs_priority_options[] = {
@@ -279,6 +282,10 @@ static const struct option purge_options[] = {
 };
 static const struct option queue_options[] = {
     {"by-batch", NULL, NULL, "A line for each batch."},
+};
+static const struct option sweep_options[] = {
+    {"delete", NULL, NULL, "Delete what is found; otherwise it is only counted."},
+    {"quiet", NULL, NULL, "No progress on standard error."},
 };
 static const struct option hosts_options[] = {
     {"order", NULL, "WORD",
@@ -574,6 +581,12 @@ const struct subcommand subcommands[] = {
      "valid, because credit was granted for them. Select jobs as for jobs cancel.",
      "qmctl jobs revalidate --app demo", OPTIONS(jobs_change_options), .arguments_max = 1,
      .run = command_jobs_revalidate},
+    {"jobs sweep", "",
+     "Finds results whose job is gone from the database, which nothing ends or purges, and results "
+     "whose host is gone. With --delete, the former are deleted; the latter count as if their host "
+     "had been deleted, so that jobs in progress go to others. All results are looked at along "
+     "their key, 1000 in a transaction, so that hosts wait for none of it.",
+     "qmctl jobs sweep", OPTIONS(sweep_options), .asks = true, .run = command_jobs_sweep},
     {"jobs transition", "[NAME]",
      "Makes the transition of jobs due now; BOINC's transitioner or qmctl transition then does it. "
      "Select jobs as for jobs cancel.",
@@ -688,6 +701,10 @@ const struct subcommand subcommands[] = {
      "jobs only --for this host are given up. Its client gets a new number when it comes again.",
      "qmctl host delete 42", OPTIONS(host_delete_options), .arguments_min = 1, .arguments_max = 1,
      .asks = true, .run = command_host_delete},
+    {"host sweep", "",
+     "Finds hosts whose account is gone, as when somebody deleted rows of user by SQL, and records "
+     "merged into a host that is gone. With --delete, deletes each of them as host delete does.",
+     "qmctl host sweep", OPTIONS(sweep_options), .asks = true, .run = command_host_sweep},
     {"drain", "",
      "Lets the project run dry: within a second its servers stop handing out jobs, but still take "
      "reports (by the file stop_work in the project's folder; servers with another folder are not "

@@ -402,13 +402,14 @@ static void look_at_lost_jobs(struct session *session, struct lines *lines)
         add_line(lines, "waiting", TEXT("for ever"), false,
                  text_print(session->arena,
                             "unfinished jobs of an application that does not exist: %" PRId64
-                            "; nothing validates, assimilates or sends them",
+                            "; nothing validates, assimilates or sends them (qmctl jobs cancel"
+                            " --lost)",
                             lost.without_app));
     if (lost.without_target > 0)
         add_line(lines, "waiting", TEXT("for ever"), false,
                  text_print(session->arena,
                             "jobs for hosts, users or teams that do not exist: %" PRId64
-                            " (qmctl jobs cancel)",
+                            " (qmctl jobs cancel --lost)",
                             lost.without_target));
 }
 

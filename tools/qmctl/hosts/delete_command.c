@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* `qmctl user delete` and `qmctl host delete`. The project's database is worked on in transactions
- * of many results each, so that servers go on beside it; whoever is interrupted gives the command
- * again. In the last one the host's row is locked and deleted. Before it is committed the file
- * database and the availability logs forget the host: afterwards nobody would know its number. */
+/* `qmctl user delete`, `qmctl host delete` and `qmctl host sweep`. The project's database is worked
+ * on in transactions of many results each, so that servers go on beside it; whoever is interrupted
+ * gives the command again. In the last one the host's row is locked and deleted. Before it is
+ * committed the file database and the availability logs forget the host: afterwards nobody would
+ * know its number. */
 #include "config/config.h"
 #include "db/admin.h"
 #include "db/files.h"
@@ -64,6 +65,7 @@ struct person_deletion {
     const struct person *person;
     size_t results, hosts;
     bool is_over;
+    bool is_one_of_many; /* whoever deletes them tells how it goes on */
 };
 
 static enum status delete_some(void *subject)
@@ -88,8 +90,18 @@ static enum status delete_some(void *subject)
         deletion->hosts = hosts.count;
         deletion->is_over = is_over;
     }
-    progress(session, "results forgotten", (int64_t)deletion->results);
+    if (!deletion->is_one_of_many)
+        progress(session, "results forgotten", (int64_t)deletion->results);
     arena_rewind(session->arena, mark);
+    return status;
+}
+
+static enum status delete_all_of(struct person_deletion *deletion)
+{
+    enum status status = STATUS_OK;
+
+    while (status == STATUS_OK && !deletion->is_over)
+        status = repeat_transaction(deletion->session->db, delete_some, deletion);
     return status;
 }
 
@@ -100,10 +112,8 @@ static enum status delete_person(struct session *session, const struct person *p
     static const char *const titles[] = {"hosts", "results"};
     struct output_table done = TABLE_BEGIN(session, "hosts", titles);
     struct person_deletion deletion = {.session = session, .person = person};
-    enum status status = STATUS_OK;
+    enum status status = delete_all_of(&deletion);
 
-    while (status == STATUS_OK && !deletion.is_over)
-        status = repeat_transaction(session->db, delete_some, &deletion);
     if (status != STATUS_OK && status != STATUS_NOT_FOUND)
         return session_db_failed(session, status, "deleting");
     table_number(&done, (int64_t)deletion.hosts);
@@ -219,4 +229,99 @@ enum exit_code command_host_delete(struct session *session)
                    id, TEXT_ARG(rows[0].row.domain_name), rows[0].row.userid,
                    COUNT_ARG(rows[0].in_progress, "job"), rows[0].row.total_credit),
         text_from(session->arguments[0]));
+}
+
+/* --- rows whose owners are gone --------------------------------------------------------------- */
+
+struct host_sweep {
+    struct session *session;
+    struct orphan_place place;
+    struct db_id_list hosts; /* of the last look */
+    size_t found, results;
+};
+
+static enum status look_for_orphans(void *subject)
+{
+    struct host_sweep *sweep = subject;
+    struct session *session = sweep->session;
+    struct orphan_place place = sweep->place;
+    enum status status = db_admin_orphan_hosts(session->db, session->arena, &place, &sweep->hosts);
+
+    if (status == STATUS_OK)
+        status = db_rollback(session->db);
+    if (status == STATUS_OK)
+        sweep->place = place;
+    return status;
+}
+
+static enum status delete_orphans(struct host_sweep *sweep)
+{
+    struct session *session = sweep->session;
+    enum status status = STATUS_OK;
+
+    for (size_t i = 0; i < sweep->hosts.count && status == STATUS_OK; i++) {
+        const struct person person = {.hostid = sweep->hosts.items[i]};
+        struct person_deletion deletion = {
+            .session = session, .person = &person, .is_one_of_many = true};
+
+        status = delete_all_of(&deletion);
+        sweep->results += deletion.results;
+        /* A record that was merged into one before it went with that. */
+        if (status == STATUS_NOT_FOUND)
+            status = STATUS_OK;
+    }
+    return status;
+}
+
+static enum status sweep_hosts(struct session *session, bool deletes, struct host_sweep *ret_sweep)
+{
+    enum status status = STATUS_OK;
+
+    *ret_sweep = (struct host_sweep){.session = session};
+    while (status == STATUS_OK && !ret_sweep->place.is_done) {
+        struct arena_mark mark = arena_mark(session->arena);
+
+        status = repeat_transaction(session->db, look_for_orphans, ret_sweep);
+        if (status == STATUS_OK && deletes)
+            status = delete_orphans(ret_sweep);
+        if (status == STATUS_OK)
+            ret_sweep->found += ret_sweep->hosts.count;
+        arena_rewind(session->arena, mark);
+        progress(session, deletes ? "hosts deleted" : "hosts without an account",
+                 (int64_t)ret_sweep->found);
+    }
+    return session_db_failed(session, status, "host");
+}
+
+enum exit_code command_host_sweep(struct session *session)
+{
+    static const char *const titles[] = {"hosts", "results"};
+    struct output_table done = TABLE_BEGIN(session, "hosts", titles);
+    bool deletes = option_given(session, "delete");
+    struct host_sweep sweep = {.found = 0};
+    enum status status = session_db(session);
+
+    if (status == STATUS_OK && (!deletes || !option_given(session, "yes")))
+        status = sweep_hosts(session, false, &sweep);
+    if (status == STATUS_OK && deletes) {
+        struct text lost = text_print(session->arena, COUNT_FORMAT " whose account is gone",
+                                      COUNT_ARG(sweep.found, "host"));
+        enum exit_code code = sweep.found == 0 ? EXIT_DONE : confirm(session, lost, TEXT("hosts"));
+
+        if (code != EXIT_DONE)
+            return code;
+        status = sweep_hosts(session, true, &sweep);
+    }
+    if (status != STATUS_OK)
+        return session_failed(session);
+    table_number(&done, (int64_t)sweep.found);
+    table_number(&done, (int64_t)sweep.results);
+    table_tell(
+        &done,
+        deletes
+            ? text_print(session->arena, COUNT_FORMAT " deleted; " COUNT_FORMAT " made anonymous",
+                         COUNT_ARG(sweep.found, "host"), COUNT_ARG(sweep.results, "result"))
+            : text_print(session->arena, COUNT_FORMAT " whose account is gone (--delete deletes)",
+                         COUNT_ARG(sweep.found, "host")));
+    return EXIT_DONE;
 }

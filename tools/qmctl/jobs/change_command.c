@@ -140,6 +140,7 @@ static enum status read_selection(struct changing *changing)
     enum status status = option_number(session, "batch", 1, INT32_MAX, &selection->batch);
 
     selection->name_prefix = text_from(option_value(session, "name"));
+    selection->is_lost = option_given(session, "lost");
     if (status == STATUS_OK)
         status = read_ids(session, selection);
     if (status == STATUS_OK && session->argument_count > 0)
@@ -160,6 +161,8 @@ static const char *selection_word(const struct session *session)
     static const char *const options[] = {"file", "name", "ids", "batch", "app"};
     const char *word = session->argument_count > 0 ? session->arguments[0] : NULL;
 
+    if (option_given(session, "lost") && word == NULL)
+        word = "lost";
     for (size_t i = 0; i < sizeof(options) / sizeof(options[0]) && word == NULL; i++)
         word = option_value(session, options[i]);
     return word;
@@ -305,9 +308,9 @@ static enum exit_code run_change(struct session *session, struct changing *chang
     enum status status = STATUS_OK;
 
     if (session->argument_count == 0 && selection_word(session) == NULL)
-        return usage_failed(session,
-                            "%s needs a job's name, --name, --file, --ids, --batch or --app",
-                            session->command->name);
+        return usage_failed(
+            session, "%s needs a job's name, --name, --file, --ids, --batch, --app or --lost",
+            session->command->name);
     if (session->argument_count > 0 && option_given(session, "file"))
         return usage_failed(session, "with --file, names stand there");
     status = read_selection(changing);
