@@ -636,4 +636,17 @@ struct app_efficiency {
 MUST_CHECK enum status db_app_efficiencies_save(struct db *db, struct arena *arena,
                                                 const struct app_efficiency *apps, size_t count);
 
+/* Where a round over users, hosts, teams and versions stands: zeroed at first. */
+enum fading_table { FADING_USERS, FADING_HOSTS, FADING_TEAMS, FADING_VERSIONS, FADING_END };
+struct fading_place {
+    enum fading_table table; /* FADING_END: the round is over */
+    int64_t after;           /* id */
+};
+/* The next part: of at most FADING_ROWS rows along the key, credit a day that is above 0.1 and was
+ * computed more than a day before `now` becomes what it is by now, and teams have as many users as
+ * there are. To be committed each time. *ret_looked_at: rows. */
+enum { FADING_ROWS = 256 };
+MUST_CHECK enum status db_credit_fade(struct db *db, struct arena *arena, int64_t now,
+                                      struct fading_place *place, size_t *ret_looked_at);
+
 #endif

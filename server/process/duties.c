@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A project's feeder compares the efficiency of app versions from time to time; without one, a
+/* Two duties: the comparison of app versions, and credit that fades.
+ *
+ * A project's feeder compares the efficiency of app versions from time to time; without one, a
  * server does it: policy(7) 13.2.
  *
  * Taking the turn and doing the work are one transaction, so no lease can outlive its holder. Two
@@ -138,5 +140,53 @@ enum status duty_credit_scales(struct db *db, const struct catalog *catalog, int
         (void)db_rollback(db);
     arena_destroy(arena);
     *ret_done = status == STATUS_OK && is_ours;
+    return status;
+}
+
+/* --- credit that fades ------------------------------------------------------------------------ */
+
+/* Rows that faded within a day are left alone, so a round each hour finds a part of them, and what
+ * a server that died has left is done an hour later. */
+enum { FADING_SECONDS = 3600 };
+
+static enum status fading_step(struct db *db, struct arena *arena, struct fading *fading,
+                               int64_t now)
+{
+    enum status status = STATUS_OK;
+
+    for (int i = 0; i < FADING_PARTS && status == STATUS_OK && fading->is_under_way; i++) {
+        size_t looked_at = 0;
+
+        status = db_credit_fade(db, arena, now, &fading->place, &looked_at);
+        if (status == STATUS_OK)
+            status = db_commit(db);
+        fading->looked_at += looked_at;
+        fading->is_under_way = status == STATUS_OK && fading->place.table != FADING_END;
+        arena_reset(arena);
+    }
+    return status;
+}
+
+enum status duty_fading_credit(struct db *db, struct fading *fading, int64_t now, bool *ret_ended)
+{
+    struct arena *arena = arena_create(DUTY_BYTES_MAX);
+    enum status status = arena == NULL ? STATUS_NO_MEMORY : STATUS_OK;
+    bool was_under_way;
+
+    if (status == STATUS_OK && !fading->is_under_way) {
+        *fading = (struct fading){.looked_at = 0};
+        status = db_duty_take(db, TEXT("fading credit"), FADING_SECONDS, &fading->is_under_way);
+        if (status == STATUS_OK)
+            status = db_commit(db);
+    }
+    was_under_way = fading->is_under_way;
+    if (status == STATUS_OK)
+        status = fading_step(db, arena, fading, now);
+    if (status != STATUS_OK) {
+        fading->is_under_way = false;
+        (void)db_rollback(db);
+    }
+    arena_destroy(arena);
+    *ret_ended = status == STATUS_OK && was_under_way && !fading->is_under_way;
     return status;
 }

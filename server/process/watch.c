@@ -63,6 +63,7 @@ struct stamp {
 static const uint64_t examine_ns = UINT64_C(10000000000), trouble_ns = UINT64_C(2000000000);
 static const uint64_t folder_ns = UINT64_C(60000000000), backlog_ns = UINT64_C(60000000000);
 
+static const uint64_t fading_ns = UINT64_C(600000000000); /* whether it is our turn */
 static const uint64_t fates_ns = UINT64_C(10000000000), fates_read_ns = UINT64_C(60000000000);
 
 enum watched {
@@ -101,7 +102,8 @@ struct watcher {
 
     struct db *db;
     struct config *db_config; /* that db was opened with */
-    uint64_t catalog_due_ns, duties_due_ns, fates_due_ns, fates_read_due_ns;
+    uint64_t catalog_due_ns, duties_due_ns, fading_due_ns, fates_due_ns, fates_read_due_ns;
+    struct fading fading;
     bool catalog_failed; /* and was logged */
 
     struct config *begun; /* what the process began with */
@@ -383,6 +385,24 @@ static void do_duties(struct watcher *watcher, const struct snapshot *snapshot)
     }
 }
 
+/* While a round is under way a step of it is done in each tick. */
+static void fade_credit(struct watcher *watcher)
+{
+    bool ended = false;
+
+    if (watcher->db == NULL ||
+        (!watcher->fading.is_under_way && clock_ns() < watcher->fading_due_ns))
+        return;
+    watcher->fading_due_ns = clock_ns() + fading_ns;
+    if (duty_fading_credit(watcher->db, &watcher->fading, (int64_t)time(NULL), &ended) !=
+        STATUS_OK) {
+        log_event(LOG_LEVEL_WARNING, "credit_not_faded", text_from(db_error(watcher->db)));
+        close_database(watcher);
+    } else if (ended) {
+        log_line(LOG_LEVEL_DEBUG, "event=credit_faded rows=%zu", watcher->fading.looked_at);
+    }
+}
+
 /* What waits for other programs of the project; figures that cannot be had are not shown. */
 static void read_backlog(struct watcher *watcher)
 {
@@ -533,6 +553,7 @@ static void check_all(struct watcher *watcher)
         watcher->catalog_due_ns = watcher->fates_read_due_ns = 0;
     refresh_catalog(watcher, snapshot.config);
     do_duties(watcher, &snapshot);
+    fade_credit(watcher);
     read_backlog(watcher);
     flush_fates(watcher);
     read_fates(watcher);

@@ -224,6 +224,8 @@ static void change_states(struct test_database *database, int assignment_target)
              " canonical_resultid = 0, transitioner_flags = 0, batch = 0, target_nresults = 1;"
              "UPDATE file_order SET ended = 0; UPDATE qm_connection SET made = 0;"
              "UPDATE qm_lease SET valid_until = UNIX_TIMESTAMP() + 30;"
+             "UPDATE user SET expavg_time = 0; UPDATE host SET expavg_time = 0;"
+             "UPDATE team SET expavg_time = 0; UPDATE app_version SET expavg_time = 0;"
              "UPDATE assignment SET target_type = %d",
              assignment_target);
 }

@@ -31,9 +31,10 @@ static const enum statement of_status[] = {STATEMENT_admin_validations_waiting,
                                            STATEMENT_admin_oldest_waiting};
 
 /* They read in order of an index and end after so many rows. */
-static const enum statement bounded[] = {STATEMENT_candidates,  STATEMENT_candidates_by_app,
-                                         STATEMENT_host_flops,  STATEMENT_unsent_new,
-                                         STATEMENT_unsent_page, STATEMENT_unsent_ids};
+static const enum statement bounded[] = {
+    STATEMENT_fading_users, STATEMENT_fading_hosts,      STATEMENT_fading_teams,
+    STATEMENT_candidates,   STATEMENT_candidates_by_app, STATEMENT_host_flops,
+    STATEMENT_unsent_new,   STATEMENT_unsent_page,       STATEMENT_unsent_ids};
 
 static bool is_bounded(enum statement statement)
 {

@@ -155,6 +155,122 @@ static void a_failing_statement_leaves_everything(void **state)
     db_fail_nth(db, 0, STATUS_OK);
 }
 
+/* --- credit that fades --- */
+
+/* A round with steps; returns how many of these there were, 0: it was not our turn. */
+static int fade(void)
+{
+    struct fading fading = {.is_under_way = false};
+    int64_t now = test_sql_integer(database, "SELECT UNIX_TIMESTAMP()");
+    bool ended = false;
+    int steps = 0;
+
+    do {
+        assert_status(STATUS_OK, duty_fading_credit(db, &fading, now, &ended));
+        steps += ended || fading.is_under_way;
+    } while (fading.is_under_way);
+    return steps;
+}
+
+static void assert_credit(const char *row, double expected)
+{
+    double credit = test_sql_real(database, "SELECT expavg_credit FROM %s", row);
+
+    if (!(fabs(credit - expected) < 1e-3))
+        fail_msg("%s: %g instead of %g", row, credit, expected);
+}
+
+/* What BOINC's update_stats makes of the same; but a team's size is right whatever its credit is.
+ */
+static void credit_fades_with_a_half_life_of_a_week(void **state)
+{
+    (void)state;
+    test_sql(
+        database,
+        "INSERT INTO user (id, email_addr, authenticator, name, teamid, expavg_credit,"
+        " expavg_time) VALUES (1, '1', '1', '1', 5, 100, UNIX_TIMESTAMP() - 14 * 86400),"
+        " (2, '2', '2', '2', 5, 1234.5, UNIX_TIMESTAMP() - 3 * 86400),"
+        " (3, '3', '3', '3', 6, 0.1, UNIX_TIMESTAMP() - 14 * 86400),"
+        " (4, '4', '4', '4', 0, 50, UNIX_TIMESTAMP() - 86300);"
+        "INSERT INTO host (id, userid, expavg_credit, expavg_time) VALUES"
+        " (1, 1, 10, UNIX_TIMESTAMP() - 14 * 86400), (2, 1, 10, UNIX_TIMESTAMP() - 60);"
+        "INSERT INTO team (id, name, nusers, expavg_credit, expavg_time) VALUES"
+        " (5, '5', 1, 8, UNIX_TIMESTAMP() - 7 * 86400), (6, '6', 77, 0.05, 0), (7, '7', 3, 0, 0);"
+        "UPDATE app_version SET expavg_credit = 0.08, expavg_time = UNIX_TIMESTAMP() - 14 * 86400"
+        " WHERE id = 10");
+    assert_int_equal(fade(), 1);
+    assert_credit("user WHERE id = 1", 25);
+    assert_credit("user WHERE id = 2", 917.2300);
+    assert_credit("user WHERE id = 3", 0.1);
+    assert_credit("user WHERE id = 4", 50);
+    assert_credit("host WHERE id = 1", 2.5);
+    assert_credit("host WHERE id = 2", 10);
+    assert_credit("team WHERE id = 5", 4);
+    assert_credit("team WHERE id = 6", 0.05);
+    assert_credit("app_version WHERE id = 10", 0.02);
+    assert_i64(test_sql_integer(database, "SELECT COUNT(*) FROM team WHERE (id = 5 AND nusers = 2)"
+                                          " OR (id = 6 AND nusers = 1) OR (id = 7 AND nusers = 0)"),
+               3);
+    assert_i64(test_sql_integer(database, "SELECT COUNT(*) FROM host WHERE id = 1 AND"
+                                          " expavg_time > UNIX_TIMESTAMP() - 3600"),
+               1);
+    assert_int_equal(fade(), 0); /* within the hour */
+    test_sql(database, "UPDATE qm_duty SET due = 0");
+    assert_int_equal(fade(), 1);
+    assert_credit("user WHERE id = 1", 25); /* within the day */
+}
+
+/* Hosts that are gone bound nobody's benchmark any more. */
+static void a_host_that_is_gone_is_not_credible_for_ever(void **state)
+{
+    (void)state;
+    test_sql(database,
+             "INSERT INTO host (id, userid, p_fpops, expavg_credit, expavg_time) SELECT seq, 1,"
+             " IF(seq <= 20, 9e9, 2e9), IF(seq <= 20, 1000, 20),"
+             " UNIX_TIMESTAMP() - IF(seq <= 20, 70 * 86400, 60) FROM seq_1_to_40;"
+             "UPDATE qm_duty SET due = 0");
+    assert_true(fade() > 0);
+    catalog_release(catalog);
+    assert_status(STATUS_OK, catalog_load(db, &catalog));
+    (void)db_rollback(db);
+    assert_true(catalog->benchmarks.most == 2e9);
+}
+
+/* 3,000 hosts: twelve parts with one for each other table, ten of them in a step. A part has no
+ * more statements than a look and a change, and locks no more than its rows. */
+static void a_round_goes_in_short_transactions(void **state)
+{
+    struct db_count counted;
+
+    (void)state;
+    test_sql(database, "INSERT INTO host (id, userid, expavg_credit) SELECT seq, 1, 50"
+                       " FROM seq_1_to_3000");
+    db_count_reset(db);
+    assert_int_equal(fade(), 2);
+    counted = db_count(db);
+    assert_int_equal(counted.commits, 1 + 12 + 3);
+    assert_int_equal(counted.statements - counted.commits, 1 + 2 * 12 + 3);
+    assert_i64(test_sql_integer(database, "SELECT COUNT(*) FROM host WHERE expavg_time > 0"), 3000);
+}
+
+static void a_round_that_fails_is_done_an_hour_later(void **state)
+{
+    struct fading fading = {.is_under_way = false};
+    bool ended = true;
+
+    (void)state;
+    test_sql(database, "INSERT INTO host (id, userid, expavg_credit) VALUES (1, 1, 50)");
+    db_fail_nth(db, 3, STATUS_DB_GONE);
+    assert_status(STATUS_DB_GONE, duty_fading_credit(db, &fading, 1000000, &ended));
+    assert_false(ended);
+    assert_false(fading.is_under_way);
+    db_fail_nth(db, 0, STATUS_OK);
+    assert_int_equal(fade(), 0);
+    test_sql(database, "UPDATE qm_duty SET due = UNIX_TIMESTAMP() - 1");
+    assert_int_equal(fade(), 1);
+    assert_credit("host WHERE id = 1", 0);
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, teardown)
@@ -164,6 +280,10 @@ int main(void)
         CASE(a_turn_that_was_not_finished_is_due),
         CASE(a_row_that_changed_since_is_left_alone),
         CASE(a_failing_statement_leaves_everything),
+        CASE(credit_fades_with_a_half_life_of_a_week),
+        CASE(a_host_that_is_gone_is_not_credible_for_ever),
+        CASE(a_round_goes_in_short_transactions),
+        CASE(a_round_that_fails_is_done_an_hour_later),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
