@@ -9,7 +9,7 @@
 #include "tests/support/database.h"
 #include "tests/support/test.h"
 
-#include <string.h>
+#include <pthread.h>
 
 #include "server/base/banned.h"
 
@@ -306,6 +306,48 @@ static void successes_are_judged_again(void **state)
     assert_i64(count("workunit WHERE id IN (4, 5, 6, 7) AND transition_time = 1800000000"), 0);
 }
 
+struct other_change {
+    enum status status;
+    struct jobs_changed changed;
+};
+
+static void *cancel_first_jobs(void *argument)
+{
+    struct other_change *other = argument;
+    struct job_place place = {.is_done = false};
+
+    other->status = db_jobs_change(
+        fixture->db, fixture->arena, &(struct job_selection){.last_id = 5},
+        &(struct job_change){.kind = JOB_CHANGE_CANCEL, .now = NOW}, &place, &other->changed);
+    return NULL;
+}
+
+/* The answer of job 3 comes between the look at it and its lock. */
+static void what_others_changed_meanwhile_stays(void **state)
+{
+    const int64_t third = 3;
+    struct other_change other = {.status = STATUS_DB_BUG};
+    struct due_rows rows;
+    pthread_t thread;
+
+    (void)state;
+    test_sql(fixture->database, "UPDATE workunit SET transition_time = 0 WHERE id = 3");
+    assert_status(STATUS_OK,
+                  db_admin_due_lock(fixture->other, fixture->arena, &third, 1, NOW, &rows));
+    rows.workunits[0].canonical_resultid = 6;
+    rows.result_count = 0;
+    assert_status(STATUS_OK, db_admin_due_save(fixture->other, fixture->arena, &rows));
+    assert_int_equal(pthread_create(&thread, NULL, cancel_first_jobs, &other), 0);
+    test_database_wait_for_lock_wait(fixture->database);
+    assert_status(STATUS_OK, db_commit(fixture->other));
+    (void)pthread_join(thread, NULL);
+    assert_status(STATUS_OK, other.status);
+    assert_status(STATUS_OK, db_commit(fixture->db));
+    assert_changed(other.changed, 5, 4, 8);
+    assert_i64(count("workunit WHERE error_mask = 16"), 4);
+    assert_i64(count("workunit WHERE id = 3 AND error_mask = 0"), 1);
+}
+
 static void a_failing_statement_is_said(void **state)
 {
     const struct job_change retry = {.kind = JOB_CHANGE_RETRY, .now = NOW};
@@ -338,6 +380,7 @@ int main(void)
         CASE(a_transition_that_is_forbidden_stays_so),
         CASE(failed_jobs_get_results_again),
         CASE(successes_are_judged_again),
+        CASE(what_others_changed_meanwhile_stays),
         CASE(a_failing_statement_is_said),
     };
 

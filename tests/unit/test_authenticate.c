@@ -11,6 +11,7 @@
 #include "server/base/crypto.h"
 #include "server/policy/host/identity.h"
 #include "server/project/catalog.h"
+#include "server/request/authenticate.h"
 #include "server/request/identify.h"
 #include "tests/support/db_fake.h"
 #include "tests/support/requests.h"
@@ -635,6 +636,23 @@ static void a_blacklisted_host_gets_no_work(void **state)
     assert_string_equal(answer_first_reason(&request.attempt.answer), "host_blacklisted");
 }
 
+/* Not even those that it lost, by a request that comes too early, which others get. */
+static void a_blacklisted_host_gets_no_lost_jobs(void **state)
+{
+    (void)state;
+    ask_for_work();
+    config.resend_lost_results = true;
+    config.min_sendwork_interval = 600;
+    db_fake.hosts[0].rpc_time = (int64_t)request.now - 1;
+    db_fake.hosts[0].max_results_day = -1;
+    request.message.has_other_results = true;
+    assert_int_equal(step_authenticate(&request), NEXT_STEP);
+    assert_false(request.attempt.plan.will_resend || request.attempt.plan.serves_any);
+    request.attempt.host.max_results_day = 0;
+    authenticate_judge(&request);
+    assert_true(request.attempt.plan.will_resend && !request.attempt.plan.serves_any);
+}
+
 static void an_unknown_platform_gets_no_work(void **state)
 {
     (void)state;
@@ -933,6 +951,7 @@ int main(void)
         CASE(stored_preferences_are_sent_by_venue),
         CASE(nothing_stands_against_work),
         CASE(a_blacklisted_host_gets_no_work),
+        CASE(a_blacklisted_host_gets_no_lost_jobs),
         CASE(an_unknown_platform_gets_no_work),
         CASE(a_client_that_names_no_platform_hears_so),
         CASE(an_alternative_platform_is_enough),

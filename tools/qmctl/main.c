@@ -289,7 +289,7 @@ static const struct option sweep_options[] = {
 };
 static const struct option hosts_options[] = {
     {"order", NULL, "WORD",
-     "What comes first: newest, contact (the last), failures (the largest share of late), jobs (in "
+     "The order: newest, contact (the last), failures (the largest share of late), jobs (in "
      "progress) or speed (of one CPU)."},
     {"user", NULL, "EMAIL", "Only those of this user."},
     {"platform", NULL, "NAME", "Only those that had jobs of a version for this platform."},
@@ -684,8 +684,9 @@ const struct subcommand subcommands[] = {
      "all hosts once.",
      "qmctl hosts --order failures --most 20", OPTIONS(hosts_options), .run = command_hosts},
     {"host ban", "ID...",
-     "Gives hosts no more jobs, neither new nor lost ones (max_results_day -1). The volunteer is "
-     "told so. Jobs in progress may still be reported; qmctl hosts, host and why show the ban.",
+     "Gives hosts no more jobs, neither new nor lost ones (max_results_day -1). The "
+     "client shows a message. Jobs in progress may still be reported; qmctl hosts, host and why "
+     "show the ban.",
      "qmctl host ban 42", .arguments_min = 1, .arguments_max = -1, .run = command_host_ban},
     {"host unban", "ID...", "Lets banned hosts get jobs again.", "qmctl host unban 42",
      .arguments_min = 1, .arguments_max = -1, .run = command_host_unban},
