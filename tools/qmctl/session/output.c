@@ -5,6 +5,8 @@
 #include "tools/qmctl/session/output.h"
 
 #include "server/base/arena.h"
+#include "server/base/buffer.h"
+#include "server/base/json.h"
 #include "server/base/shown.h"
 
 #include <inttypes.h>
@@ -113,44 +115,28 @@ void table_time(struct output_table *table, int64_t epoch)
 /* --- printing -----------------------------------------------------------------------------------
  */
 
-/* The number of a control character: of the second range it is in the second byte. */
-static unsigned control_number(struct text character)
-{
-    return (unsigned char)character.at[character.length - 1];
-}
-
-static void print_json_string(struct text text)
+/* False: no memory, and nothing was printed. */
+static bool print_json(const struct output_table *table)
 {
     bool fit;
+    struct buffer objects = buffer_on_heap(0);
 
-    putchar('"');
-    while (text.length > 0) {
-        struct text character = shown_next(&text, &fit);
-
-        if (character.at[0] == '"' || character.at[0] == '\\')
-            printf("\\%c", character.at[0]);
-        else if (fit)
-            (void)fwrite(character.at, 1, character.length, stdout);
-        else if (text_character(character) == 0)
-            fputs("\\ufffd", stdout);
-        else
-            printf("\\u%04x", control_number(character));
-    }
-    putchar('"');
-}
-
-static void print_json(const struct output_table *table)
-{
     for (size_t i = 0; i < table->cell_count; i++) {
         size_t column = i % table->column_count;
-        printf("%s\"%s\": ", column == 0 ? "{" : ", ", table->titles[column]);
+
+        buffer_print(&objects, "%s\"%s\": ", column == 0 ? "{" : ", ", table->titles[column]);
         if (table->is_number[i])
-            printf(TEXT_FORMAT, TEXT_ARG(table->cells[i]));
+            buffer_add(&objects, table->cells[i]);
         else
-            print_json_string(table->cells[i]);
+            json_add_string(&objects, table->cells[i]);
         if (column + 1 == table->column_count)
-            puts("}");
+            buffer_add_string(&objects, "}\n");
     }
+    fit = !objects.overflowed;
+    if (fit && objects.length > 0)
+        (void)fwrite(objects.at, 1, objects.length, stdout);
+    buffer_free(&objects);
+    return fit;
 }
 
 /* Scripts open files by these, so what is no UTF-8 stays as it is, but for the bytes that a
@@ -240,7 +226,8 @@ enum status table_flush(struct output_table *table)
         print_tsv(table);
         break;
     case FORM_JSON:
-        print_json(table);
+        if (!print_json(table))
+            return fail(&session->failure, STATUS_TOO_LARGE, "too much to be printed at once");
         break;
     }
     table->has_begun = table->has_begun || table->cell_count > 0 || session->form == FORM_TSV;
