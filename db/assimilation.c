@@ -24,15 +24,23 @@ enum status db_assimilation_last(struct db *db, int64_t appid, int64_t *ret_id)
     return status;
 }
 
-enum status db_assimilation_job(struct db *db, struct arena *arena, int64_t id,
-                                struct finished_job_row *ret_job)
+enum status db_assimilation_jobs(struct db *db, struct arena *arena, const int64_t *ids,
+                                 size_t count, struct finished_job_row **ret_jobs,
+                                 size_t *ret_count)
 {
-    return DB_ONE(db, assimilation_job, arena, ret_job, .id = id);
+    return DB_ALL(db, assimilation_jobs, arena, ret_jobs, ret_count, .ids = {ids, count});
 }
 
-enum status db_assimilation_save(struct db *db, int64_t id, int64_t assimilate_state,
-                                 int64_t error_bits, int64_t transition_time)
+enum status db_assimilation_save(struct db *db, const int64_t *ids, size_t count,
+                                 const struct assimilated *as, size_t *ret_count)
 {
-    return DB_RUN(db, assimilation_save, NULL, .id = id, .assimilate_state = assimilate_state,
-                  .error_bits = error_bits, .transition_time = transition_time);
+    uint64_t affected = 0;
+    enum status status =
+        DB_RUN(db, assimilation_save, &affected, .ids = {ids, count},
+               .assimilate_state = as->assimilate_state, .error_bits = as->error_bits,
+               .transition_time = as->transition_time);
+
+    if (status == STATUS_OK)
+        *ret_count = (size_t)affected;
+    return status;
 }

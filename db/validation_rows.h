@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The rows that one validation is about: a workunit, and all that its verdicts change. */
+/* The rows that validations are about: workunits, and all that the verdicts on them change. */
 #ifndef DB_VALIDATION_ROWS_H
 #define DB_VALIDATION_ROWS_H
 
 #include "db/rows.h"
 
 struct validation_rows {
-    struct judged_workunit_row workunit;
-    struct judged_result_row *results; /* all of the workunit, by id */
+    struct judged_workunit_row *workunits; /* by id */
+    size_t workunit_count;
+    struct judged_result_row *results; /* all of the workunits, by workunit and id */
     size_t result_count;
     /* Only when they are locked; each list by id. A host or user that is gone is missing. */
     struct credited_user_row *users;

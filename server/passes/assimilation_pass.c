@@ -7,9 +7,12 @@
 #include "config/config.h"
 #include "db/assimilation.h"
 #include "server/base/arena.h"
+#include "server/base/buffer.h"
 #include "server/base/clock.h"
+#include "server/base/json.h"
 #include "server/base/random.h"
-#include "server/passes/command_run.h"
+#include "server/base/sorted.h"
+#include "server/passes/command_crew.h"
 #include "server/passes/complaints.h"
 #include "server/passes/pass_lease.h"
 #include "server/passes/pass_repeat.h"
@@ -18,15 +21,24 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "server/base/banned.h"
 
 enum {
-    PART_JOBS = 8, /* taken together: a command may take minutes for each */
+    PART_MOST = 256,  /* taken together */
+    PROCESS_JOBS = 8, /* the same for each process: a command may take minutes for each */
     PAGE_JOBS = 256,
     VARIABLES = 7
 };
 #define PART_BYTES ((size_t)1 << 30)
+#define SAVE_EVERY 0.05 /* s: before the command is asked about others */
+
+/* A job that is done, or comes later. */
+struct kept_answer {
+    const struct finished_job_row *job;
+    bool is_done;
+};
 
 struct assimilation {
     struct pass_owner *owner;
@@ -34,12 +46,21 @@ struct assimilation {
     struct assimilation_failures *failures;
     struct pass_counts *counts;
     struct complaints complaints;
+    struct command_crew *crew; /* NULL: nobody wants them */
+    bool reads_lines;          /* the crew */
+    int64_t parallel;
     const struct app_row *app;
-    struct arena *arena; /* of one job */
     struct pass_lease *lease;
     struct failure_row row;
     int64_t after; /* the last that was looked at */
     int64_t left;  /* jobs that may still be given on */
+
+    struct arena *arena; /* of the jobs that were taken */
+    struct finished_job_row *jobs;
+    size_t job_count, next; /* the first that was not begun */
+    struct kept_answer kept[PART_MOST];
+    size_t kept_count;
+    double saved; /* when some were saved last */
 };
 
 /* --- failures -----------------------------------------------------------------------------------
@@ -78,7 +99,7 @@ static void note_failure(struct assimilation *assimilation, const struct finishe
     failures->items[failures->count++].until = assimilation->settings->now + PASS_PUT_OFF;
 }
 
-/* --- one job ------------------------------------------------------------------------------------
+/* --- what a command gets ------------------------------------------------------------------------
  */
 
 /* Neither an answer nor an error should not be. */
@@ -91,6 +112,7 @@ static enum status list_files(struct assimilation *assimilation, const struct fi
                               const char ***ret_paths, size_t *ret_count, struct failure *failure)
 {
     struct output_file *files;
+    struct found_file found;
     size_t count;
     enum status status = output_files_read(assimilation->arena, job->xml_doc_in, &files, &count);
 
@@ -99,23 +121,43 @@ static enum status list_files(struct assimilation *assimilation, const struct fi
         return fail(failure, STATUS_TOO_LARGE, "its list of output files is too long");
     for (size_t i = 0; i < count; i++) {
         status = output_file_find(assimilation->owner->config, assimilation->arena, &files[i],
-                                  &(*ret_paths)[i], failure);
+                                  &found, failure);
         if (status != STATUS_OK && status != STATUS_NOT_FOUND)
             return status;
+        (*ret_paths)[i] = found.path;
+        if (assimilation->reads_lines && !json_can_hold(text_from(found.path)))
+            return fail(failure, STATUS_INVALID, "%s is no UTF-8, which JSON has to be",
+                        found.path);
     }
     *ret_count = count;
     return STATUS_OK;
 }
 
-/* Nobody wants it: marked as it is. */
-static bool is_for_nobody(const struct assimilation *assimilation)
+static struct text line_of(struct assimilation *assimilation, const struct finished_job_row *job,
+                           const char *const *paths, size_t count)
 {
-    return text_is(text_from(assimilation->settings->assimilate), "none");
+    struct buffer line = buffer_in(assimilation->arena);
+
+    buffer_print(&line, "{\"id\": %" PRId64 ", \"job\": ", job->id);
+    json_add_string(&line, job->name);
+    buffer_add_string(&line, ", \"app\": ");
+    json_add_string(&line, assimilation->app->name);
+    buffer_print(&line,
+                 ", \"batch\": %" PRId64 ", \"error_mask\": %" PRId64 ", \"result\": ", job->batch,
+                 job->error_mask | error_bits_of(job));
+    json_add_string(&line, job->result_name);
+    buffer_add_string(&line, ", \"files\": [");
+    for (size_t i = 0; i < count; i++) {
+        buffer_add_string(&line, i == 0 ? "" : ", ");
+        json_add_string(&line, text_from(paths[i]));
+    }
+    buffer_add_string(&line, "]}");
+    return buffer_text(&line);
 }
 
-/* Asks the command; STATUS_IO: it failed. */
-static enum status give_on(struct assimilation *assimilation, const struct finished_job_row *job,
-                           enum command_exit *ret_exit, struct failure *failure)
+/* STATUS_OK: it is asked. */
+static enum status ask(struct assimilation *assimilation, const struct finished_job_row *job,
+                       struct failure *failure)
 {
     struct arena *arena = assimilation->arena;
     const char *environment[VARIABLES] = {
@@ -126,85 +168,198 @@ static enum status give_on(struct assimilation *assimilation, const struct finis
         command_number(arena, "QM_ERROR_MASK", job->error_mask | error_bits_of(job)),
         command_text(arena, "QM_RESULT", job->result_name),
     };
+    struct command_question question = {.id = job->id, .environment = environment};
     const char **paths;
-    size_t count = 0;
-    enum status status;
+    enum status status = list_files(assimilation, job, &paths, &question.argument_count, failure);
 
-    *ret_exit = COMMAND_YES;
-    if (is_for_nobody(assimilation))
-        return STATUS_OK;
-    status = list_files(assimilation, job, &paths, &count, failure);
     if (status != STATUS_OK)
         return status;
-    if (arena_overflowed(arena))
-        return fail(failure, STATUS_IO, "no memory");
-    status =
-        command_run(&(struct command_call){.command = assimilation->settings->assimilate,
-                                           .arguments = paths,
-                                           .argument_count = count,
-                                           .environment = environment,
-                                           .seconds_max = assimilation->settings->command_seconds},
-                    ret_exit, failure);
-    if (status == STATUS_OK && *ret_exit != COMMAND_YES && *ret_exit != COMMAND_LATER)
-        return fail(failure, STATUS_IO, "the command ended with status %d", (int)*ret_exit);
+    question.arguments = paths;
+    if (assimilation->reads_lines)
+        question.line = line_of(assimilation, job, paths, question.argument_count);
+    if (arena_overflowed(arena) || command_crew_ask(assimilation->crew, &question) != STATUS_OK)
+        return fail(failure, STATUS_NO_MEMORY, "no memory");
+    return STATUS_OK;
+}
+
+/* --- what becomes of jobs -----------------------------------------------------------------------
+ */
+
+static int compare_kept(const void *a, const void *b)
+{
+    const struct kept_answer *left = a, *right = b;
+
+    return sorted_compare_ids(&left->job->id, &right->job->id);
+}
+
+/* Of those with this answer and these error bits. */
+static enum status save_kind(struct assimilation *assimilation, bool is_done, int64_t error_bits,
+                             int64_t *counter)
+{
+    int64_t now = assimilation->settings->now, ids[PART_MOST];
+    const struct assimilated as = {is_done ? ASSIMILATE_DONE : ASSIMILATE_INIT, error_bits,
+                                   is_done ? now : now + PASS_PUT_OFF};
+    size_t count = 0, saved = 0;
+    enum status status = STATUS_OK;
+
+    for (size_t i = 0; i < assimilation->kept_count; i++)
+        if (assimilation->kept[i].is_done == is_done &&
+            error_bits_of(assimilation->kept[i].job) == error_bits)
+            ids[count++] = assimilation->kept[i].job->id;
+    if (count > 0)
+        status = db_assimilation_save(assimilation->owner->db, ids, count, &as, &saved);
+    *counter += (int64_t)saved;
     return status;
 }
 
-/* What becomes of a job that the command got. */
 struct saving {
     struct assimilation *assimilation;
-    const struct finished_job_row *job;
-    bool is_done;
+    int64_t assimilated, deferred;
 };
 
 static enum status save(void *subject)
 {
-    const struct saving *saving = subject;
-    struct db *db = saving->assimilation->owner->db;
-    int64_t now = saving->assimilation->settings->now;
-    enum status status = pass_lease_check(saving->assimilation->lease);
+    static const int64_t error_bits[] = {0, WU_ERROR_NO_CANONICAL_RESULT};
+    struct saving *saving = subject;
+    struct assimilation *assimilation = saving->assimilation;
+    enum status status = pass_lease_check(assimilation->lease);
 
-    if (status == STATUS_OK)
-        status = db_assimilation_save(
-            db, saving->job->id, saving->is_done ? ASSIMILATE_DONE : ASSIMILATE_INIT,
-            error_bits_of(saving->job), saving->is_done ? now : now + PASS_PUT_OFF);
-    return status == STATUS_OK ? db_commit(db) : status;
+    saving->assimilated = saving->deferred = 0;
+    for (size_t i = 0; status == STATUS_OK && i < 2; i++) {
+        status = save_kind(assimilation, true, error_bits[i], &saving->assimilated);
+        if (status == STATUS_OK)
+            status = save_kind(assimilation, false, error_bits[i], &saving->deferred);
+    }
+    return status == STATUS_OK ? db_commit(assimilation->owner->db) : status;
 }
 
-static enum status assimilate(struct assimilation *assimilation, int64_t id)
+/* NOT_FOUND: others have them now. */
+static enum status save_kept(struct assimilation *assimilation)
 {
-    struct failure why = {.status = STATUS_OK};
+    struct saving saving = {.assimilation = assimilation};
+    enum status status;
+
+    qsort(assimilation->kept, assimilation->kept_count, sizeof(assimilation->kept[0]),
+          compare_kept);
+    status = repeat_transaction(assimilation->owner->db, save, &saving);
+    assimilation->kept_count = 0;
+    assimilation->saved = clock_seconds();
+    if (status != STATUS_OK)
+        return status;
+    assimilation->counts->assimilated += saving.assimilated;
+    assimilation->counts->deferred += saving.deferred;
+    pass_progress(assimilation->owner, "jobs assimilated", assimilation->counts->assimilated);
+    return STATUS_OK;
+}
+
+static void keep(struct assimilation *assimilation, const struct finished_job_row *job,
+                 bool is_done)
+{
+    assimilation->kept[assimilation->kept_count++] = (struct kept_answer){job, is_done};
+    assimilation->row = (struct failure_row){0};
+}
+
+/* --- some jobs ----------------------------------------------------------------------------------
+ */
+
+struct assimilation_reading {
+    struct assimilation *assimilation;
+    const int64_t *ids;
+    size_t count;
+};
+
+static enum status read_jobs(void *subject)
+{
+    const struct assimilation_reading *reading = subject;
+    struct assimilation *assimilation = reading->assimilation;
     struct db *db = assimilation->owner->db;
-    struct finished_job_row job;
-    enum command_exit found = COMMAND_LATER;
-    struct saving saving;
-    double begun = clock_seconds();
     enum status status;
 
     arena_reset(assimilation->arena);
-    status = db_assimilation_job(db, assimilation->arena, id, &job);
-    if (status == STATUS_OK || status == STATUS_NOT_FOUND) {
-        enum status end = db_end(db);
+    status = db_assimilation_jobs(db, assimilation->arena, reading->ids, reading->count,
+                                  &assimilation->jobs, &assimilation->job_count);
+    return status == STATUS_OK ? db_end(db) : status;
+}
 
-        if (end != STATUS_OK)
-            return end;
-    }
-    if (status != STATUS_OK)
-        return status == STATUS_NOT_FOUND ? STATUS_OK : status;
-    if (give_on(assimilation, &job, &found, &why) != STATUS_OK) {
-        if (pass_is_to_end(assimilation->owner))
-            return STATUS_OK; /* it was not the command that failed */
-        note_failure(assimilation, &job, why.text);
+/* Begins the next job: one that nobody wants is done. */
+static void begin(struct assimilation *assimilation)
+{
+    const struct finished_job_row *job = &assimilation->jobs[assimilation->next++];
+    struct failure why = {.status = STATUS_OK};
+    double begun = clock_seconds();
+
+    assimilation->after = job->id;
+    if (assimilation->crew == NULL) {
+        keep(assimilation, job, true);
+    } else if (ask(assimilation, job, &why) != STATUS_OK) {
+        note_failure(assimilation, job, why.text);
         assimilation->row.seconds += clock_seconds() - begun;
-        return STATUS_OK;
     }
-    assimilation->row = (struct failure_row){0};
-    saving = (struct saving){assimilation, &job, found == COMMAND_YES};
-    status = repeat_transaction(db, save, &saving);
-    assimilation->counts->assimilated += status == STATUS_OK && found == COMMAND_YES;
-    assimilation->counts->deferred += status == STATUS_OK && found != COMMAND_YES;
-    pass_progress(assimilation->owner, "jobs assimilated", assimilation->counts->assimilated);
-    return status == STATUS_NOT_FOUND ? STATUS_OK : status; /* others have it */
+}
+
+static bool is_to_save(const struct assimilation *assimilation)
+{
+    return assimilation->crew != NULL && assimilation->kept_count > 0 &&
+           clock_seconds() - assimilation->saved >= SAVE_EVERY;
+}
+
+static bool may_begin(const struct assimilation *assimilation)
+{
+    return assimilation->next < assimilation->job_count && !is_to_save(assimilation) &&
+           !failure_row_ends_pass(&assimilation->row) && pass_lease_is_held(assimilation->lease) &&
+           (assimilation->crew == NULL || command_crew_has_room(assimilation->crew));
+}
+
+static void await(struct assimilation *assimilation)
+{
+    double until =
+        assimilation->kept_count > 0 ? assimilation->saved + SAVE_EVERY : clock_seconds() + 3600;
+    struct command_answer answer;
+    const struct finished_job_row *job;
+
+    if (!command_crew_await(assimilation->crew, until, &answer))
+        return;
+    job = bsearch(&answer.id, assimilation->jobs, assimilation->job_count,
+                  sizeof(assimilation->jobs[0]), sorted_compare_ids);
+    must(job != NULL);
+    if (answer.status == STATUS_OK && answer.exit == COMMAND_NO)
+        answer.status =
+            fail(&answer.failure, STATUS_IO, "the command ended with status %d", (int)answer.exit);
+    if (answer.status == STATUS_OK) {
+        keep(assimilation, job, answer.exit == COMMAND_YES);
+    } else {
+        note_failure(assimilation, job, answer.failure.text);
+        assimilation->row.seconds += answer.seconds;
+    }
+}
+
+/* Of those that were taken; an answer is kept for a moment, so that many are saved together. */
+static enum status assimilate_taken(struct assimilation *assimilation, const int64_t *ids,
+                                    size_t count)
+{
+    struct assimilation_reading reading = {assimilation, ids, count};
+    enum status status = repeat_transaction(assimilation->owner->db, read_jobs, &reading);
+
+    assimilation->next = 0;
+    assimilation->saved = clock_seconds();
+    while (status == STATUS_OK) {
+        size_t waiting;
+
+        while (may_begin(assimilation))
+            begin(assimilation);
+        waiting = assimilation->crew == NULL ? 0 : command_crew_waiting(assimilation->crew);
+        if (waiting == 0 && assimilation->kept_count == 0)
+            break;
+        if (waiting == 0 || is_to_save(assimilation))
+            status = save_kept(assimilation);
+        else
+            await(assimilation);
+    }
+    assimilation->after = ids[count - 1] > assimilation->after && status == STATUS_OK &&
+                                  assimilation->next == assimilation->job_count
+                              ? ids[count - 1]
+                              : assimilation->after;
+    return status == STATUS_NOT_FOUND ? STATUS_OK : status; /* others have them */
 }
 
 /* --- all ----------------------------------------------------------------------------------------
@@ -240,37 +395,32 @@ static enum status find_due(void *subject, int64_t *ret_ids, size_t most, size_t
     return status;
 }
 
-/* Of those that were taken. */
-static enum status assimilate_taken(struct assimilation *assimilation, const int64_t *ids,
-                                    size_t count)
+/* A process may take its time for each. */
+static size_t part_jobs(const struct assimilation *assimilation)
 {
-    enum status status = STATUS_OK;
+    int64_t most = PART_MOST;
 
-    for (size_t i = 0;
-         status == STATUS_OK && i < count && assimilation->left > 0 &&
-         !failure_row_ends_pass(&assimilation->row) && pass_lease_is_held(assimilation->lease);
-         i++) {
-        assimilation->after = ids[i];
-        status = assimilate(assimilation, ids[i]);
-        assimilation->left--;
+    if (assimilation->crew != NULL && !assimilation->reads_lines) {
+        most = PROCESS_JOBS * assimilation->parallel;
+        most = most < PART_MOST ? most : PART_MOST;
     }
-    return status;
+    return (size_t)(assimilation->left < most ? assimilation->left : most);
 }
 
 /* Those of the app behind assimilation->after, until too many fail. */
 static enum status assimilate_some(struct assimilation *assimilation)
 {
-    int64_t ids[PART_JOBS];
+    int64_t ids[PART_MOST];
     size_t count;
     enum status status;
 
     assimilation->row = (struct failure_row){0};
     do {
-        size_t most = assimilation->left < PART_JOBS ? (size_t)assimilation->left : PART_JOBS;
-
-        status = pass_lease_take(assimilation->lease, find_due, assimilation, ids, most, &count);
-        if (status == STATUS_OK)
+        status = pass_lease_take(assimilation->lease, find_due, assimilation, ids,
+                                 part_jobs(assimilation), &count);
+        if (status == STATUS_OK && count > 0)
             status = assimilate_taken(assimilation, ids, count);
+        assimilation->left -= (int64_t)count;
     } while (status == STATUS_OK && count > 0 && assimilation->left > 0 &&
              !failure_row_ends_pass(&assimilation->row));
     return status;
@@ -308,6 +458,25 @@ static enum status assimilate_app(void *subject, const struct app_row *app)
     return status;
 }
 
+static enum status run(struct assimilation *assimilation)
+{
+    const struct pass_settings *settings = assimilation->settings;
+    const struct command_crew_settings crew = {
+        .command = assimilation->reads_lines ? settings->assimilate_batch : settings->assimilate,
+        .reads_lines = assimilation->reads_lines,
+        .parallel = assimilation->parallel,
+        .seconds_max = settings->command_seconds,
+        .owner = assimilation->owner};
+    bool is_for_nobody = !assimilation->reads_lines && strcmp(settings->assimilate, "none") == 0;
+
+    assimilation->arena = arena_create(PART_BYTES);
+    if (!is_for_nobody)
+        assimilation->crew = command_crew_create(&crew);
+    if (assimilation->arena == NULL || (!is_for_nobody && assimilation->crew == NULL))
+        return STATUS_NO_MEMORY;
+    return for_each_app(assimilation->owner->db, assimilate_app, assimilation);
+}
+
 enum status assimilation_pass(struct pass_owner *owner, const struct pass_settings *settings,
                               struct assimilation_failures *failures, struct pass_counts *counts)
 {
@@ -315,16 +484,17 @@ enum status assimilation_pass(struct pass_owner *owner, const struct pass_settin
                                         .settings = settings,
                                         .failures = failures,
                                         .counts = counts,
+                                        .reads_lines = settings->assimilate_batch != NULL,
+                                        .parallel = settings->parallel > 0 ? settings->parallel : 1,
                                         .left = settings->jobs_max > 0 ? settings->jobs_max
                                                                        : INT64_MAX};
-    enum status status = STATUS_NO_MEMORY;
+    enum status status;
 
-    if (settings->assimilate == NULL)
+    if (settings->assimilate == NULL && settings->assimilate_batch == NULL)
         return STATUS_OK;
     forget_old_failures(failures, settings->now);
-    assimilation.arena = arena_create(PART_BYTES);
-    if (assimilation.arena != NULL)
-        status = for_each_app(owner->db, assimilate_app, &assimilation);
+    status = run(&assimilation);
+    command_crew_destroy(assimilation.crew);
     arena_destroy(assimilation.arena);
     return pass_failed(owner, status, "assimilation");
 }

@@ -1,34 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Are the output files of two results the same? Asked of nobody (--trust), of their bytes
- * (--validate bitwise), or of a command. Nothing of the database is open meanwhile.
- *
- * The command gets the files of the first result and then those of the second, as many, in the
- * order of their file_refs, without those that are no_validate; "" stands for an optional file that
- * is not there. Each result is first compared with itself; one that is not the same as itself is of
- * no use. */
+ * (--validate bitwise), or of a command (validation_compare.c). Nothing of the database is open
+ * meanwhile. */
 #ifndef SERVER_PASSES_COMPARISON_H
 #define SERVER_PASSES_COMPARISON_H
 
 #include "server/base/text.h"
+#include "server/passes/upload_folder.h"
 
-#include <stdbool.h>
 #include <stddef.h>
-#include <stdint.h>
 
 struct arena;
 struct config;
 
-struct result_comparison {
-    const struct config *config;
-    enum { COMPARISON_TRUST, COMPARISON_BITWISE, COMPARISON_COMMAND } kind;
-    const char *command;
-    int64_t seconds_max; /* for one call of the command */
-    const char *const *environment;
-};
-
-/* The output files that count, of one result. */
+/* The output files of one result that count: without those that are no_validate, in the order of
+ * their file_refs. An optional one that is not there has the path "". */
 struct compared_files {
-    const char **paths; /* "": it is optional, and not there */
+    struct found_file *files;
     size_t count;
 };
 
@@ -37,18 +25,17 @@ struct compared_files {
 enum comparison_answer {
     COMPARISON_SAME,
     COMPARISON_DIFFERENT,
-    COMPARISON_UNUSABLE, /* of one result: a file is missing, or the command refuses it */
+    COMPARISON_UNUSABLE, /* of one result: a file is missing */
     COMPARISON_LATER
 };
 
-/* Finds the files of a result, and whether it can be compared at all: SAME, UNUSABLE or LATER. */
-enum comparison_answer comparison_open(const struct result_comparison *comparison,
-                                       struct arena *arena, struct text xml_doc_in,
-                                       struct compared_files *ret_files, struct failure *failure);
-/* SAME, DIFFERENT or LATER */
-enum comparison_answer comparison_make(const struct result_comparison *comparison,
-                                       const struct compared_files *first,
-                                       const struct compared_files *second,
+/* Finds the files of a result: SAME, UNUSABLE or LATER. */
+enum comparison_answer comparison_find(const struct config *config, struct arena *arena,
+                                       struct text xml_doc_in, struct compared_files *ret_files,
                                        struct failure *failure);
+/* Byte by byte, unless their lengths say enough: SAME, DIFFERENT or LATER. */
+enum comparison_answer comparison_bytes(const struct compared_files *first,
+                                        const struct compared_files *second,
+                                        struct failure *failure);
 
 #endif

@@ -46,7 +46,7 @@ bool pass_is_to_end(const struct pass_owner *owner);
  * already; answers `status`, and does nothing for STATUS_OK. */
 enum status pass_failed(const struct pass_owner *owner, enum status status, const char *what);
 
-enum { PASS_PUT_OFF = 600 /* s */ };
+enum { PASS_PUT_OFF = 600 /* s */, PASS_PARALLEL_MOST = 256 };
 
 /*  COUNT(name): what the passes of a round did, in the order of the table that `qmctl transition`
  * prints. Counted are workunits, but timed_out, made, not_needed, valid, invalid and undecided are
@@ -79,9 +79,12 @@ struct pass_settings {
     int64_t jobs_max; /* in each pass; 0: all that are due */
     bool trusts;
     bool deletes_files;
-    const char *assimilate;  /* a command that takes answers; NULL: none */
-    const char *validate;    /* "bitwise", or a command that compares; NULL: neither */
-    int64_t command_seconds; /* for one call of a command */
+    const char *assimilate;       /* "none", or a command that takes an answer; NULL: neither */
+    const char *assimilate_batch; /* a command that takes many; at most one of the two */
+    const char *validate;         /* "bitwise", or a command that compares two results */
+    const char *validate_batch;   /* a command that compares many; at most one of the two */
+    int64_t command_seconds;      /* for one job of a command */
+    int64_t parallel;             /* processes of a command for one job; 0: 1 */
 };
 
 #endif

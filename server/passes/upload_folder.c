@@ -34,21 +34,21 @@ bool folder_is_there(struct arena *arena, struct text path, struct failure *fail
 }
 
 enum status output_file_find(const struct config *config, struct arena *arena,
-                             const struct output_file *file, const char **ret_path,
+                             const struct output_file *file, struct found_file *ret_found,
                              struct failure *failure)
 {
     struct text place = output_file_path(arena, file, config->upload_dir, config->uldl_dir_fanout);
     const char *path = text_string(arena, place);
     struct stat found;
 
-    *ret_path = "";
+    *ret_found = (struct found_file){.path = ""};
     if (place.length == 0) /* no upload handler would have taken it */
         return arena_overflowed(arena) ? fail(failure, STATUS_IO, "too many files")
                                        : STATUS_NOT_FOUND;
     if (lstat(path, &found) == 0) {
         if (!S_ISREG(found.st_mode))
             return fail(failure, STATUS_IO, "%s is no file", path);
-        *ret_path = path;
+        *ret_found = (struct found_file){path, (int64_t)found.st_size};
         return STATUS_OK;
     }
     if (errno != ENOENT)

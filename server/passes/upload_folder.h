@@ -7,6 +7,7 @@
 #include "server/base/text.h"
 
 #include <stdbool.h>
+#include <stdint.h>
 
 struct arena;
 struct config;
@@ -16,10 +17,14 @@ struct output_file;
  * file system is not mounted; why is in `failure`. */
 bool folder_is_there(struct arena *arena, struct text path, struct failure *failure);
 
-/* The file's path, in the arena. NOT_FOUND: it is not there, and the path is ""; IO: that cannot be
- * said now, and why is in `failure`. */
+/* The file's path, in the arena, and how long it is. NOT_FOUND: it is not there, and the path is
+ * ""; IO: that cannot be said now, and why is in `failure`. */
+struct found_file {
+    const char *path;
+    int64_t bytes;
+};
 MUST_CHECK enum status output_file_find(const struct config *config, struct arena *arena,
-                                        const struct output_file *file, const char **ret_path,
-                                        struct failure *failure);
+                                        const struct output_file *file,
+                                        struct found_file *ret_found, struct failure *failure);
 
 #endif

@@ -24,7 +24,8 @@ static void fill(struct test_fixture *fixture)
 static void what_is_ready_is_found_and_read(void **state)
 {
     struct test_fixture *fixture = *state;
-    struct finished_job_row job;
+    const int64_t wanted[] = {1, 2, 4, 77};
+    struct finished_job_row *jobs;
     int64_t ids[4];
     size_t count;
 
@@ -40,26 +41,32 @@ static void what_is_ready_is_found_and_read(void **state)
     assert_status(STATUS_OK, db_assimilation_last(fixture->db, 1, &ids[0]));
     assert_i64(ids[0], 4);
     assert_status(STATUS_NOT_FOUND, db_assimilation_last(fixture->db, 3, &ids[0]));
-    assert_status(STATUS_OK, db_assimilation_job(fixture->db, fixture->arena, 1, &job));
-    assert_text(job.name, "w1");
-    assert_i64(job.batch, 4);
-    assert_i64(job.error_mask, 8);
-    assert_i64(job.canonical_resultid, 10);
-    assert_text(job.result_name, "r");
-    assert_text(job.xml_doc_in, "doc");
-    assert_status(STATUS_OK, db_assimilation_job(fixture->db, fixture->arena, 4, &job));
-    assert_text(job.result_name, ""); /* its row is gone */
-    assert_status(STATUS_NOT_FOUND, db_assimilation_job(fixture->db, fixture->arena, 2, &job));
+    assert_status(STATUS_OK,
+                  db_assimilation_jobs(fixture->db, fixture->arena, wanted, 4, &jobs, &count));
+    assert_int_equal(count, 2);
+    assert_text(jobs[0].name, "w1");
+    assert_i64(jobs[0].batch, 4);
+    assert_i64(jobs[0].error_mask, 8);
+    assert_i64(jobs[0].canonical_resultid, 10);
+    assert_text(jobs[0].result_name, "r");
+    assert_text(jobs[0].xml_doc_in, "doc");
+    assert_i64(jobs[1].id, 4);
+    assert_text(jobs[1].result_name, ""); /* its row is gone */
 }
 
 static void only_what_is_ready_is_marked(void **state)
 {
     struct test_fixture *fixture = *state;
+    const int64_t ids[] = {1, 2, 3, 4};
+    const struct assimilated done = {ASSIMILATE_DONE, 32, NOW},
+                             later = {ASSIMILATE_INIT, 0, NOW + 99};
+    size_t count;
 
     fill(fixture);
-    for (int64_t id = 1; id <= 3; id++)
-        assert_status(STATUS_OK, db_assimilation_save(fixture->db, id, ASSIMILATE_DONE, 32, NOW));
-    assert_status(STATUS_OK, db_assimilation_save(fixture->db, 4, ASSIMILATE_INIT, 0, NOW + 99));
+    assert_status(STATUS_OK, db_assimilation_save(fixture->db, ids, 3, &done, &count));
+    assert_int_equal(count, 1);
+    assert_status(STATUS_OK, db_assimilation_save(fixture->db, ids + 3, 1, &later, &count));
+    assert_int_equal(count, 1);
     assert_status(STATUS_OK, db_commit(fixture->db));
     assert_text(test_sql_text(fixture->database,
                               "SELECT GROUP_CONCAT(assimilate_state, ' ', error_mask, ' ',"

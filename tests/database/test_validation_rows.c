@@ -53,9 +53,10 @@ static void add_third(struct test_fixture *fixture)
              NOW - 2 * HOUR, NOW);
 }
 
-/* One validation of workunit 1, as the command does it. */
+/* One validation of workunit 1, as a pass does it. */
 struct judging {
     struct validation_rows read;
+    struct judged_job job;
     struct quorum_result results[QUORUM_RESULTS_MAX], verdicts[QUORUM_RESULTS_MAX];
     struct quorum quorum;
     struct quorum_decision decision;
@@ -66,13 +67,16 @@ struct judging {
 static enum status read_and_compare(struct db *db, struct arena *arena, struct judging *judging,
                                     int64_t wrong)
 {
-    enum status status = db_validation_read(db, arena, 1, &judging->read);
+    enum status status = db_validation_read(db, arena, &(int64_t){1}, 1, &judging->read);
 
     if (status == STATUS_OK)
         status = db_end(db);
     if (status != STATUS_OK)
         return status;
-    verdict_select(&judging->read, judging->results, &judging->quorum);
+    if (judging->read.workunit_count == 0)
+        return STATUS_NOT_FOUND;
+    verdict_jobs(&judging->read, &judging->job);
+    verdict_select(&judging->job, judging->results, &judging->quorum);
     for (size_t i = 0; i < judging->quorum.count; i++)
         for (size_t j = 0; j < judging->quorum.count; j++)
             judging->answers[i * judging->quorum.count + j] =
@@ -88,28 +92,34 @@ static enum status read_and_compare(struct db *db, struct arena *arena, struct j
 static enum status lock_and_write(struct db *db, struct arena *arena, const struct judging *judging)
 {
     const struct verdict_rules rules = {.now = NOW, .daily_result_quota = 500};
-    const int64_t hostids[] = {3, 1, 2}, versions[] = {11, 11, 11};
+    const struct credited_pair pairs[] = {{3, 11}, {1, 11}, {2, 11}};
     struct validation_rows before, after;
+    struct judged_job job;
     struct verdict_counts counts = {.valid = 0};
-    enum status status = db_validation_lock(db, arena, 1, hostids, versions, 3, &before);
+    enum status status = db_validation_lock(db, arena, &(int64_t){1}, 1, pairs, 3, &before);
 
     if (status != STATUS_OK)
         return status;
-    if (!verdict_is_current(&judging->read, &before))
+    if (before.workunit_count == 0)
+        return STATUS_NOT_FOUND;
+    verdict_jobs(&before, &job);
+    if (!verdict_is_current(&judging->job, &job))
         return STATUS_INVALID;
     after = before;
 #define COPY(list, count)                                                     \
     after.list = arena_alloc_array(arena, before.count, sizeof(*after.list)); \
     for (size_t i = 0; i < before.count; i++)                                 \
         after.list[i] = before.list[i];
+    COPY(workunits, workunit_count)
     COPY(results, result_count)
     COPY(users, user_count)
     COPY(teams, team_count)
     COPY(hosts, host_count)
     COPY(host_versions, host_version_count)
     COPY(versions, version_count)
-    verdict_apply(&rules, &judging->decision, judging->verdicts, judging->quorum.count, &after,
-                  &counts);
+    verdict_jobs(&after, &job);
+    verdict_apply(&rules, &judging->decision, judging->verdicts, judging->quorum.count, &job,
+                  &after, &counts);
     status = db_validation_save(db, arena, &before, &after);
     return status == STATUS_OK ? db_commit(db) : status;
 }
@@ -386,10 +396,13 @@ static void a_preset_credit_wins_and_is_granted_to_all(void **state)
 static void what_is_put_off_is_due_again(void **state)
 {
     struct test_fixture *fixture = *state;
+    size_t count;
 
     fill(fixture);
     for (int i = 0; i < 2; i++) { /* the second time it is not there to be put off */
-        assert_status(STATUS_OK, db_validation_postpone(fixture->db, 1, NOW + 600 + i));
+        assert_status(STATUS_OK,
+                      db_validation_postpone(fixture->db, &(int64_t){1}, 1, NOW + 600 + i, &count));
+        assert_int_equal(count, 1 - i);
         assert_status(STATUS_OK, db_commit(fixture->db));
         assert_i64(test_sql_integer(fixture->database, "SELECT transition_time FROM workunit"),
                    NOW + 600);

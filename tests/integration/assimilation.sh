@@ -195,4 +195,44 @@ claim "with an answer and without" test "$(job 20 assimilate_state) $(job 21 ass
 claim "and nobody got them" test "$(times_taken 20)$(times_taken 21)" = 00
 qmctl transition --assimilate '' >/dev/null 2>&1
 claim "an empty command is none" test $? -eq 2
+
+# --- a command that reads lines
+cat >"$work/lines" <<'SH'
+#!/bin/bash
+# Writes down what it gets, and answers: job 31 later, and 33 with something else.
+while read -r line; do
+    echo "$line" >>"${0%/*}/read"
+    id=${line#'{"id": '} id=${id%%,*}
+    case $id in
+        31) echo '{"id":31,"verdict":3}' ;;
+        33) echo 'what?' ;;
+        *) echo "{\"id\": $id}" ;;
+    esac
+done
+echo end >>"${0%/*}/read"
+SH
+chmod +x "$work/lines"
+add_job 30 0 fine
+rows "UPDATE workunit SET name = 'job \"30\"' WHERE id = 30"
+add_job 31 0 fine
+add_job 32 2
+add_job 33 0 fine
+add_job 34 0 fine
+figures=$(qmctl transition --now "$now" --json --assimilate-batch "'$work/lines'" 2>"$work/assimilate.log")
+claim "a command that reads lines gets all" counted assimilated 3 deferred 1 put_off 1
+claim "with their files" grep -qxF '{"id": 30, "job": "job \"30\"", "app": "work", "batch": 5, "error_mask": 0, "result": "result_30", "files": ["'"$uploads"'/result_30 0", ""]}' "$work/read"
+claim "a failure without" grep -qxF '{"id": 32, "job": "job 32", "app": "work", "batch": 5, "error_mask": 2, "result": "", "files": []}' "$work/read"
+claim "only what was answered is marked" test "$(rows "SELECT GROUP_CONCAT(assimilate_state ORDER BY id SEPARATOR '') FROM workunit WHERE id BETWEEN 30 AND 34")" = 20212
+claim "what went wrong has a second try, and is named" test "$(grep -c '"id": 33,' "$work/read") $(grep -c 'job 33: the command answered what is no answer: what?; tried again' "$work/assimilate.log")" = "2 1"
+claim "it reads end of file when all is done" grep -qx end "$work/read"
+mv "$uploads/result_33 0" "$uploads/result_33"$'\xfc'
+rows "UPDATE result SET xml_doc_in = REPLACE(xml_doc_in, 'result_33 0', CONCAT('result_33', x'fc')) WHERE id = 331"
+qmctl transition --now "$now" --assimilate-batch "'$work/lines'" >/dev/null 2>"$work/assimilate.log"
+claim "a name that JSON cannot hold is said" grep -q 'job 33: .* is no UTF-8, which JSON has to be' "$work/assimilate.log"
+for options in "--assimilate none --assimilate-batch x" "--validate bitwise --validate-batch x" "--trust --validate-batch x" \
+    "--assimilate none --parallel 2" "--validate-batch x --parallel 2" "--assimilate x --parallel 0"; do
+    # shellcheck disable=SC2086 # words
+    qmctl transition $options >/dev/null 2>&1
+    claim "$options do not go together" test $? -ne 0
+done
 finish

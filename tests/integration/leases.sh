@@ -44,6 +44,8 @@ exit 0
 SH
 chmod +x "$work/take"
 left() { rows "SELECT COUNT(*) FROM workunit WHERE assimilate_state = 1"; }
+# Answers of commands are written some together, after a moment.
+two_are_marked() { [ "$(rows "SELECT COUNT(*) FROM workunit WHERE assimilate_state = 2")" = 2 ]; }
 none_left() { [ "$(left)" = 0 ]; }
 time_goes_by() { rows "UPDATE qm_lease SET valid_until = UNIX_TIMESTAMP() WHERE token <> 0"; }
 start_loops() { # COUNT
@@ -98,6 +100,7 @@ echo 3 >"$work/hold"
 "$QM_BINARY_DIR/qmctl" --project "$project" transition --now $now --assimilate "'$work/take'" >"$work/killed.log" 2>&1 &
 killed_pid=$!
 claim "one has begun" within 20 test -e "$work/held"
+claim "what was done before is marked" within 20 two_are_marked
 kill -KILL "$killed_pid"
 wait "$killed_pid" 2>/dev/null
 rm "$work/hold"
@@ -133,6 +136,7 @@ echo 3 >"$work/hold"
 "$QM_BINARY_DIR/qmctl" --project "$project" transition --now $now --json --assimilate "'$work/take'" >"$work/stopped.json" 2>&1 &
 stopped_pid=$!
 claim "another has begun" within 20 test -e "$work/held"
+claim "what it did before is marked" within 20 two_are_marked
 kill -STOP "$stopped_pid"
 rm "$work/hold"
 time_goes_by

@@ -209,6 +209,47 @@ claim "a command that hangs for all does not keep everything else waiting" test 
 claim "the others come in the next round" counted put_off 3
 rows "UPDATE workunit SET need_validate = 0, transition_time = 2147483647"
 
+# A command that reads lines compares by the first letter, too.
+cat >"$work/lines" <<'SH'
+#!/bin/bash
+while read -r line; do
+    echo "$line" >>"${0%/*}/read"
+    id=${line#'{"id": '} id=${id%%,*}
+    mapfile -t paths < <(grep -oE '"[^"]*/result_[^"]*"' <<<"$line" | tr -d '"')
+    first=$(head -c 1 "${paths[0]}") last=$(head -c 1 "${paths[-1]}")
+    case $first in
+        l) verdict=3 ;;
+        u) verdict=1 ;;
+        *) [ "$first" = "$last" ] && verdict=0 || verdict=1 ;;
+    esac
+    echo "{\"id\":$id,\"verdict\":$verdict}"
+done
+SH
+chmod +x "$work/lines"
+add_job 40 2 2
+add_result 401 40 1 apple
+add_result 402 40 2 avocado
+add_job 41 2 2
+add_result 411 41 1 pear
+add_result 412 41 2 quince
+add_job 42 1 1
+add_result 421 42 1 useless
+add_job 43 1 1
+add_result 431 43 1 later
+validate --validate-batch "'$work/lines'"
+claim "a command that reads lines decides" test "$(states 40) $(states 41) $(states 42) $(states 43)" = "11 44 2 0"
+claim "what it wants later is put off" counted accepted 1 valid 2 invalid 1 undecided 2 put_off 1
+claim "it is asked about one and about two" test "$(grep -c '"job_id": 40, "job": "job_40", "app": "work", "results": \[{"id": 40[12], "files": \["'"$uploads"'/result_40[12] 0"\]}\]}' "$work/read") $(grep -c \
+    '"job_id": 40, .*"results": \[{"id": 401, "files": \["[^"]*"\]}, {"id": 402, "files": \["[^"]*"\]}\]}' "$work/read")" = "2 1"
+rows "UPDATE workunit SET need_validate = 0, transition_time = 2147483647"
+for i in {60..79}; do
+    add_job "$i" 2 2
+    add_result "${i}1" "$i" 1 apple
+    add_result "${i}2" "$i" 2 avocado
+done
+validate --validate "$compare" --parallel 8
+claim "several commands at a time find the same" counted accepted 20 valid 40
+
 # Ended by a signal while the command runs: its exit status 0 counts for nothing.
 add_job 21 1 1
 add_result 211 21 1 slow

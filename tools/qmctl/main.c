@@ -254,6 +254,12 @@ static const struct option transition_options[] = {
      "and QM_JOB, QM_JOB_ID and QM_APP. Exit status 0: the same, 1: different, 3: ask later; "
      "anything else is a failure, and asked again in ten minutes. Each result is first compared "
      "with itself: one that differs from itself is unusable, and invalid."},
+    {"validate-batch", NULL, "COMMAND",
+     "Instead of --validate: one process of a command compares many, line by line as with "
+     "--assimilate-batch. It reads {\"id\": ..., \"job_id\": ..., \"job\": NAME, \"app\": NAME, "
+     "\"results\": [{\"id\": ..., \"files\": [PATH, ...]}, ...]}: one result, to say whether it is "
+     "of use, or two to compare. It writes {\"id\": ..., \"verdict\": N}, N being 0, 1 or 3 as the "
+     "exit statuses of --validate."},
     {"assimilate", NULL, "COMMAND",
      "none: only marks finished jobs, so that their files can be deleted and they can be purged. "
      "Otherwise passes each finished job to a shell command, at least once (if qmctl is killed, "
@@ -263,12 +269,26 @@ static const struct option transition_options[] = {
      "QM_RESULT and QM_ERROR_MASK (0: there is an answer). Exit status 0: done, and the job is "
      "marked; 3: later, when all its results are over; anything else is a failure, and tried again "
      "in ten minutes."},
+    {"assimilate-batch", NULL, "COMMAND",
+     "Instead of --assimilate: passes finished jobs to one process of a command, which reads a "
+     "line "
+     "for each and answers each by a line. It is started when there is a job, reads end of file "
+     "when the round is done, and has to flush its output after each line. It reads {\"id\": "
+     "..., \"job\": NAME, \"app\": NAME, \"batch\": ..., \"error_mask\": ..., \"result\": "
+     "NAME, \"files\": [PATH, ...]}, with what --assimilate says of QM_JOB_ID (id), QM_JOB and so "
+     "on. It writes {\"id\": ...} when it is done with that job, which is then marked, or "
+     "{\"id\": ..., \"verdict\": 3} for later. It may get 64 lines before its first answer, and "
+     "answer them in any order. If it ends, answers anything else, or does not answer within "
+     "--command-seconds, the jobs that it has not answered are passed on once more, one by one; "
+     "what fails then is tried again in ten minutes."},
     {"delete-files", NULL, NULL,
      "Deletes the files of assimilated jobs, after delete_delay_hours, including uploads for "
      "results that were never reported. It keeps files marked no_delete, input files that an "
      "unfinished job also needs, and those of a job with nodelete in its name. If a folder is "
      "missing or empty, it tries again every hour."},
-    {"command-seconds", NULL, "N", "Maximum number of seconds for a command (600)."},
+    {"command-seconds", NULL, "N", "Maximum number of seconds of a command for one job (600)."},
+    {"parallel", NULL, "N",
+     "Run up to N processes of the command of --validate or --assimilate at a time (1)."},
     {"trust", NULL, NULL,
      "There is no validator: when the quorum of successes is reached, they are accepted without "
      "comparison. Each success is granted credit, as with --validate."},

@@ -21,6 +21,18 @@ struct average_kind {
 static const struct average_kind of_host = {20, 0.01};
 static const struct average_kind of_version = {100, 0.001};
 
+/* What a column holds of a number that is too large for it, so that it makes no difference whether
+ * a row is written and read between two samples. */
+static double held(double number)
+{
+    return isfinite(number) ? number : 0;
+}
+
+static int64_t one_more(int64_t number)
+{
+    return number < INT32_MAX ? number + 1 : number;
+}
+
 /* `var` and `q` NULL: the variance is not kept. */
 static void add_sample(const struct average_kind *kind, double sample, double *n, double *avg,
                        double *var, double *q)
@@ -37,10 +49,10 @@ static void add_sample(const struct average_kind *kind, double sample, double *n
     if (var == NULL)
         return;
     if (*n < kind->threshold) {
-        *q += difference * (sample - *avg);
-        *var = *q / *n;
+        *q = held(*q + difference * (sample - *avg));
+        *var = held(*q / *n);
     } else {
-        *var += kind->weight * (difference * difference - *var);
+        *var = held(*var + kind->weight * (difference * difference - *var));
     }
 }
 
@@ -67,11 +79,11 @@ void run_statistics_add_valid(struct judged_version_row *version, const struct v
                               int64_t daily_result_quota)
 {
     if (version->max_jobs_per_day > 0)
-        version->max_jobs_per_day++;
+        version->max_jobs_per_day = one_more(version->max_jobs_per_day);
     else
         version->max_jobs_per_day = daily_result_quota > 0 ? daily_result_quota + 1 : 0;
     if (!run->is_unreplicated)
-        version->consecutive_valid++;
+        version->consecutive_valid = one_more(version->consecutive_valid);
     if (!has_samples(run))
         return;
     add_sample(&of_host, ratio_of(run), &version->pfc_n, &version->pfc_avg, NULL, NULL);

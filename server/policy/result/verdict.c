@@ -2,21 +2,36 @@
 #include "server/policy/result/verdict.h"
 
 #include "db/states.h"
+#include "server/base/sorted.h"
 #include "server/policy/result/credit.h"
 #include "server/policy/result/report_verdict.h"
 #include "server/policy/result/run_statistics.h"
 
-#include <string.h>
+#include <stdlib.h>
 
 #include "server/base/banned.h"
 
-#define FIND_BY_ID(array, count, wanted, found) \
-    do {                                        \
-        (found) = NULL;                         \
-        for (size_t at = 0; at < (count); at++) \
-            if ((array)[at].id == (wanted))     \
-                (found) = &(array)[at];         \
-    } while (0)
+#define FIND_BY_ID(array, count, wanted) \
+    ((count) == 0 ? NULL                 \
+                  : bsearch(&(wanted), (array), (count), sizeof(*(array)), sorted_compare_ids))
+
+void verdict_jobs(const struct validation_rows *rows, struct judged_job *ret_jobs)
+{
+    size_t at = 0;
+
+    for (size_t i = 0; i < rows->workunit_count; i++) {
+        struct judged_job *job = &ret_jobs[i];
+
+        *job = (struct judged_job){.workunit = &rows->workunits[i]};
+        while (at < rows->result_count && rows->results[at].workunitid < job->workunit->id)
+            at++;
+        job->results = rows->results + at;
+        while (at < rows->result_count && rows->results[at].workunitid == job->workunit->id) {
+            job->result_count++;
+            at++;
+        }
+    }
+}
 
 /* --- selecting ------------------------------------------------------------------------------- */
 
@@ -33,10 +48,10 @@ static bool is_candidate(const struct judged_workunit_row *workunit,
            result->validate_state == VALIDATE_INCONCLUSIVE;
 }
 
-void verdict_select(const struct validation_rows *rows, struct quorum_result *ret_results,
+void verdict_select(const struct judged_job *job, struct quorum_result *ret_results,
                     struct quorum *ret_quorum)
 {
-    const struct judged_workunit_row *workunit = &rows->workunit;
+    const struct judged_workunit_row *workunit = job->workunit;
 
     *ret_quorum = (struct quorum){.min_quorum = workunit->min_quorum,
                                   .target_nresults = workunit->target_nresults,
@@ -44,8 +59,8 @@ void verdict_select(const struct validation_rows *rows, struct quorum_result *re
                                   .error_mask = workunit->error_mask,
                                   .canonical_resultid = workunit->canonical_resultid,
                                   .results = ret_results};
-    for (size_t i = 0; i < rows->result_count && workunit->error_mask == 0; i++) {
-        const struct judged_result_row *result = &rows->results[i];
+    for (size_t i = 0; i < job->result_count && workunit->error_mask == 0; i++) {
+        const struct judged_result_row *result = &job->results[i];
         /* One place is the canonical result's, wherever it stands. */
         bool has_room = ret_quorum->count < QUORUM_RESULTS_MAX - 1 ||
                         result->id == workunit->canonical_resultid;
@@ -73,18 +88,17 @@ static bool are_the_same_results(const struct quorum *left, const struct quorum 
 }
 
 /* Credit goes to the host that has a result now: the records of one computer may be merged. */
-static bool has_the_same_host(const struct validation_rows *left,
-                              const struct validation_rows *right, int64_t id)
+static bool has_the_same_host(const struct judged_job *left, const struct judged_job *right,
+                              int64_t id)
 {
-    const struct judged_result_row *was, *now;
+    const struct judged_result_row *was = FIND_BY_ID(left->results, left->result_count, id);
+    const struct judged_result_row *now = FIND_BY_ID(right->results, right->result_count, id);
 
-    FIND_BY_ID(left->results, left->result_count, id, was);
-    FIND_BY_ID(right->results, right->result_count, id, now);
     return was != NULL && now != NULL && was->hostid == now->hostid &&
            was->app_version_id == now->app_version_id;
 }
 
-bool verdict_is_current(const struct validation_rows *before, const struct validation_rows *after)
+bool verdict_is_current(const struct judged_job *before, const struct judged_job *after)
 {
     struct quorum_result was_results[QUORUM_RESULTS_MAX], now_results[QUORUM_RESULTS_MAX];
     struct quorum was, now;
@@ -104,6 +118,7 @@ bool verdict_is_current(const struct validation_rows *before, const struct valid
 struct sentence { /* what is said of one result */
     const struct verdict_rules *rules;
     struct validation_rows *rows;
+    const struct judged_workunit_row *workunit;
     struct judged_result_row *result;
     double credit; /* of a valid one */
 };
@@ -122,14 +137,14 @@ static void add_credit(const struct sentence *sentence, double *total, double *a
 
 static void credit_accounts(const struct sentence *sentence, int64_t userid)
 {
-    struct credited_user_row *user;
+    struct credited_user_row *user =
+        FIND_BY_ID(sentence->rows->users, sentence->rows->user_count, userid);
     struct credited_team_row *team;
 
-    FIND_BY_ID(sentence->rows->users, sentence->rows->user_count, userid, user);
     if (user == NULL)
         return;
     add_credit(sentence, &user->total_credit, &user->expavg_credit, &user->expavg_time);
-    FIND_BY_ID(sentence->rows->teams, sentence->rows->team_count, user->teamid, team);
+    team = FIND_BY_ID(sentence->rows->teams, sentence->rows->team_count, user->teamid);
     if (team != NULL)
         add_credit(sentence, &team->total_credit, &team->expavg_credit, &team->expavg_time);
 }
@@ -141,9 +156,9 @@ static double turnaround_of(const struct judged_result_row *result)
 
 static void credit_host(const struct sentence *sentence)
 {
-    struct credited_host_row *host;
+    struct credited_host_row *host =
+        FIND_BY_ID(sentence->rows->hosts, sentence->rows->host_count, sentence->result->hostid);
 
-    FIND_BY_ID(sentence->rows->hosts, sentence->rows->host_count, sentence->result->hostid, host);
     if (host == NULL)
         return;
     host->avg_turnaround =
@@ -154,22 +169,34 @@ static void credit_host(const struct sentence *sentence)
     credit_accounts(sentence, host->userid);
 }
 
+static int compare_host_versions(const void *a, const void *b)
+{
+    const struct judged_version_row *left = a, *right = b;
+
+    if (left->host_id != right->host_id)
+        return left->host_id > right->host_id ? 1 : -1;
+    return (left->app_version_id > right->app_version_id) -
+           (left->app_version_id < right->app_version_id);
+}
+
 static struct judged_version_row *find_host_version(const struct sentence *sentence)
 {
     struct validation_rows *rows = sentence->rows;
-    int64_t version = report_statistics_id(rows->workunit.appid, sentence->result->app_version_id);
+    const struct judged_version_row wanted = {
+        .host_id = sentence->result->hostid,
+        .app_version_id =
+            report_statistics_id(sentence->workunit->appid, sentence->result->app_version_id)};
 
-    for (size_t i = 0; i < rows->host_version_count; i++)
-        if (rows->host_versions[i].host_id == sentence->result->hostid &&
-            rows->host_versions[i].app_version_id == version)
-            return &rows->host_versions[i];
-    return NULL;
+    return rows->host_version_count == 0
+               ? NULL
+               : bsearch(&wanted, rows->host_versions, rows->host_version_count,
+                         sizeof(rows->host_versions[0]), compare_host_versions);
 }
 
 static void note_valid(const struct sentence *sentence)
 {
     const struct judged_result_row *result = sentence->result;
-    const struct judged_workunit_row *workunit = &sentence->rows->workunit;
+    const struct judged_workunit_row *workunit = sentence->workunit;
     struct valid_run run = {.elapsed_time = result->elapsed_time,
                             .cpu_time = result->cpu_time,
                             .flops_estimate = result->flops_estimate,
@@ -179,12 +206,14 @@ static void note_valid(const struct sentence *sentence)
                             .is_unreplicated = workunit->target_nresults == 1 &&
                                                sentence->rules->app_target_nresults > 1};
     struct judged_version_row *host_version = find_host_version(sentence);
-    struct sampled_version_row *version;
+    /* Without a host it says nothing of any version, whatever rows are here for other results. */
+    struct sampled_version_row *version =
+        result->hostid == 0 ? NULL
+                            : FIND_BY_ID(sentence->rows->versions, sentence->rows->version_count,
+                                         result->app_version_id);
 
     if (host_version != NULL)
         run_statistics_add_valid(host_version, &run, sentence->rules->daily_result_quota);
-    FIND_BY_ID(sentence->rows->versions, sentence->rows->version_count, result->app_version_id,
-               version);
     if (version != NULL)
         run_statistics_add_version(&version->pfc_n, &version->pfc_avg, &run);
 }
@@ -224,25 +253,25 @@ static void sentence_result(const struct sentence *sentence, const struct quorum
 }
 
 /* What every valid result of the workunit gets. */
-static double find_credit(const struct validation_rows *rows)
+static double find_credit(const struct judged_job *job)
 {
-    const struct judged_workunit_row *workunit = &rows->workunit;
+    const struct judged_workunit_row *workunit = job->workunit;
     const struct judged_result_row *canonical;
 
     if (workunit->canonical_resultid == 0)
         return credit_of_job(workunit->canonical_credit, workunit->rsc_fpops_est);
-    FIND_BY_ID(rows->results, rows->result_count, workunit->canonical_resultid, canonical);
+    canonical = FIND_BY_ID(job->results, job->result_count, workunit->canonical_resultid);
     return canonical != NULL ? canonical->granted_credit : 0;
 }
 
-static void accept_result(struct validation_rows *rows, int64_t canonical, double credit)
+static void accept_result(const struct judged_job *job, int64_t canonical, double credit)
 {
-    rows->workunit.canonical_resultid = canonical;
-    rows->workunit.canonical_credit = credit;
-    if (rows->workunit.assimilate_state == ASSIMILATE_INIT)
-        rows->workunit.assimilate_state = ASSIMILATE_READY;
-    for (size_t i = 0; i < rows->result_count; i++) {
-        struct judged_result_row *result = &rows->results[i];
+    job->workunit->canonical_resultid = canonical;
+    job->workunit->canonical_credit = credit;
+    if (job->workunit->assimilate_state == ASSIMILATE_INIT)
+        job->workunit->assimilate_state = ASSIMILATE_READY;
+    for (size_t i = 0; i < job->result_count; i++) {
+        struct judged_result_row *result = &job->results[i];
 
         if (result->server_state != RESULT_INACTIVE && result->server_state != RESULT_UNSENT)
             continue;
@@ -252,33 +281,34 @@ static void accept_result(struct validation_rows *rows, int64_t canonical, doubl
 }
 
 /* After a canonical result nothing is left to be done but to wait for what hosts still have. */
-static int64_t next_time(const struct validation_rows *rows)
+static int64_t next_time(const struct judged_job *job)
 {
     int64_t next = TRANSITION_NEVER;
 
-    for (size_t i = 0; i < rows->result_count; i++)
-        if (rows->results[i].server_state == RESULT_IN_PROGRESS &&
-            rows->results[i].report_deadline < next)
-            next = rows->results[i].report_deadline;
+    for (size_t i = 0; i < job->result_count; i++)
+        if (job->results[i].server_state == RESULT_IN_PROGRESS &&
+            job->results[i].report_deadline < next)
+            next = job->results[i].report_deadline;
     return next;
 }
 
 void verdict_apply(const struct verdict_rules *rules, const struct quorum_decision *decision,
-                   const struct quorum_result *results, size_t count, struct validation_rows *rows,
-                   struct verdict_counts *counts)
+                   const struct quorum_result *results, size_t count, const struct judged_job *job,
+                   struct validation_rows *rows, struct verdict_counts *counts)
 {
-    struct judged_workunit_row *workunit = &rows->workunit;
-    struct sentence sentence = {.rules = rules, .rows = rows, .credit = find_credit(rows)};
+    struct judged_workunit_row *workunit = job->workunit;
+    struct sentence sentence = {
+        .rules = rules, .rows = rows, .workunit = workunit, .credit = find_credit(job)};
     bool is_new = decision->canonical_resultid != workunit->canonical_resultid;
 
     for (size_t i = 0; i < count; i++) {
-        FIND_BY_ID(rows->results, rows->result_count, results[i].id, sentence.result);
+        sentence.result = FIND_BY_ID(job->results, job->result_count, results[i].id);
         if (sentence.result != NULL)
             sentence_result(&sentence, &results[i], counts);
     }
     if (is_new) {
-        accept_result(rows, decision->canonical_resultid, sentence.credit);
-        workunit->transition_time = next_time(rows);
+        accept_result(job, decision->canonical_resultid, sentence.credit);
+        workunit->transition_time = next_time(job);
         counts->accepted++;
     }
     workunit->need_validate = 0;

@@ -16,6 +16,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 #include <time.h>
 
 #include "server/base/banned.h"
@@ -113,33 +114,67 @@ static enum exit_code loop(struct session *session, struct pass_settings *settin
     }
 }
 
+static bool is_given_empty(const char *command)
+{
+    return command != NULL && command[0] == '\0';
+}
+
+static bool is_process_for_each(const char *command, const char *built_in)
+{
+    return command != NULL && strcmp(command, built_in) != 0;
+}
+
+/* NULL: they go together. */
+static const char *find_fault(struct session *session, const struct pass_settings *settings)
+{
+    if (option_given(session, "now") && option_given(session, "loop"))
+        return "a --loop uses the clock, not --now";
+    if (settings->trusts && (settings->validate != NULL || settings->validate_batch != NULL))
+        return "--trust compares nothing, so --validate and --validate-batch have no use";
+    if (settings->validate != NULL && settings->validate_batch != NULL)
+        return "--validate and --validate-batch exclude each other";
+    if (settings->assimilate != NULL && settings->assimilate_batch != NULL)
+        return "--assimilate and --assimilate-batch exclude each other";
+    if (is_given_empty(settings->validate))
+        return "--validate needs a command, or \"bitwise\"";
+    if (is_given_empty(settings->assimilate))
+        return "--assimilate needs a command, or \"none\"";
+    if (is_given_empty(settings->validate_batch) || is_given_empty(settings->assimilate_batch))
+        return "--validate-batch and --assimilate-batch need a command";
+    if (option_given(session, "parallel") && !is_process_for_each(settings->validate, "bitwise") &&
+        !is_process_for_each(settings->assimilate, "none"))
+        return "--parallel needs a command of --validate or --assimilate, which it starts so often";
+    return NULL;
+}
+
 enum exit_code command_transition(struct session *session)
 {
     struct pass_settings settings = {.now = session->now,
                                      .trusts = option_given(session, "trust"),
                                      .validate = option_value(session, "validate"),
+                                     .validate_batch = option_value(session, "validate-batch"),
                                      .deletes_files = option_given(session, "delete-files"),
                                      .assimilate = option_value(session, "assimilate"),
-                                     .command_seconds = COMMAND_SECONDS};
+                                     .assimilate_batch = option_value(session, "assimilate-batch"),
+                                     .command_seconds = COMMAND_SECONDS,
+                                     .parallel = 1};
     static struct round_memory memory;
     struct pass_counts counts = {.jobs = 0};
     struct pass_owner owner;
+    const char *fault = find_fault(session, &settings);
     int64_t seconds = 0;
-    enum status status = option_number(session, "now", 1, INT32_MAX - 1, &settings.now);
+    enum status status;
 
-    if (option_given(session, "now") && option_given(session, "loop"))
-        return usage_failed(session, "a --loop uses the clock, not --now");
-    if (settings.trusts && settings.validate != NULL)
-        return usage_failed(session, "--trust compares nothing, so --validate has no use");
-    if (settings.validate != NULL && settings.validate[0] == '\0')
-        return usage_failed(session, "--validate needs a command, or \"bitwise\"");
-    if (settings.assimilate != NULL && settings.assimilate[0] == '\0')
-        return usage_failed(session, "--assimilate needs a command, or \"none\"");
+    if (fault != NULL)
+        return usage_failed(session, "%s", fault);
+    status = option_number(session, "now", 1, INT32_MAX - 1, &settings.now);
     if (status == STATUS_OK)
         status = option_number(session, "limit", 1, INT64_MAX, &settings.jobs_max);
     if (status == STATUS_OK)
         status = option_number(session, "command-seconds", 1, COMMAND_SECONDS_MAX,
                                &settings.command_seconds);
+    if (status == STATUS_OK)
+        status = option_number(session, "parallel", 1, PASS_PARALLEL_MOST, &settings.parallel);
     if (status == STATUS_OK)
         status = option_number(session, "loop", 1, LOOP_MOST, &seconds);
     if (status == STATUS_OK)
