@@ -27,12 +27,11 @@
 
 enum {
     PART_MOST = 256,  /* taken together */
-    PROCESS_JOBS = 8, /* the same for each process: a command may take minutes for each */
+    PROCESS_JOBS = 8, /* the same for each process, at first: a command may take minutes for each */
     PAGE_JOBS = 256,
     VARIABLES = 7
 };
 #define PART_BYTES ((size_t)1 << 30)
-#define SAVE_EVERY 0.05 /* s: before the command is asked about others */
 
 /* A job that is done, or comes later. */
 struct kept_answer {
@@ -56,11 +55,12 @@ struct assimilation {
     int64_t left;  /* jobs that may still be given on */
 
     struct arena *arena; /* of the jobs that were taken */
+    size_t part;         /* as many were taken; 0: none */
     struct finished_job_row *jobs;
     size_t job_count, next; /* the first that was not begun */
     struct kept_answer kept[PART_MOST];
     size_t kept_count;
-    double saved; /* when some were saved last */
+    double save_at; /* not before, where others are waited for; but before others are begun */
 };
 
 /* --- failures -----------------------------------------------------------------------------------
@@ -237,13 +237,14 @@ static enum status save(void *subject)
 static enum status save_kept(struct assimilation *assimilation)
 {
     struct saving saving = {.assimilation = assimilation};
+    double begun = clock_seconds();
     enum status status;
 
     qsort(assimilation->kept, assimilation->kept_count, sizeof(assimilation->kept[0]),
           compare_kept);
     status = repeat_transaction(assimilation->owner->db, save, &saving);
     assimilation->kept_count = 0;
-    assimilation->saved = clock_seconds();
+    assimilation->save_at = pass_next_write(begun, clock_seconds());
     if (status != STATUS_OK)
         return status;
     assimilation->counts->assimilated += saving.assimilated;
@@ -300,7 +301,7 @@ static void begin(struct assimilation *assimilation)
 static bool is_to_save(const struct assimilation *assimilation)
 {
     return assimilation->crew != NULL && assimilation->kept_count > 0 &&
-           clock_seconds() - assimilation->saved >= SAVE_EVERY;
+           clock_seconds() >= assimilation->save_at;
 }
 
 static bool may_begin(const struct assimilation *assimilation)
@@ -312,8 +313,7 @@ static bool may_begin(const struct assimilation *assimilation)
 
 static void await(struct assimilation *assimilation)
 {
-    double until =
-        assimilation->kept_count > 0 ? assimilation->saved + SAVE_EVERY : clock_seconds() + 3600;
+    double until = assimilation->kept_count > 0 ? assimilation->save_at : clock_seconds() + 3600;
     struct command_answer answer;
     const struct finished_job_row *job;
 
@@ -341,7 +341,7 @@ static enum status assimilate_taken(struct assimilation *assimilation, const int
     enum status status = repeat_transaction(assimilation->owner->db, read_jobs, &reading);
 
     assimilation->next = 0;
-    assimilation->saved = clock_seconds();
+    assimilation->save_at = pass_next_write(0, 0) + clock_seconds();
     while (status == STATUS_OK) {
         size_t waiting;
 
@@ -395,16 +395,18 @@ static enum status find_due(void *subject, int64_t *ret_ids, size_t most, size_t
     return status;
 }
 
-/* A process may take its time for each. */
-static size_t part_jobs(const struct assimilation *assimilation)
+/* How many are taken next; the last part took so long (s). */
+static size_t part_jobs(struct assimilation *assimilation, double seconds)
 {
-    int64_t most = PART_MOST;
+    size_t most = PART_MOST;
 
-    if (assimilation->crew != NULL && !assimilation->reads_lines) {
-        most = PROCESS_JOBS * assimilation->parallel;
-        most = most < PART_MOST ? most : PART_MOST;
+    if (assimilation->crew != NULL) {
+        size_t least = (size_t)(PROCESS_JOBS * assimilation->parallel);
+
+        assimilation->part = pass_part_after(assimilation->part, seconds, least, PART_MOST);
+        most = assimilation->part;
     }
-    return (size_t)(assimilation->left < most ? assimilation->left : most);
+    return assimilation->left < (int64_t)most ? (size_t)assimilation->left : most;
 }
 
 /* Those of the app behind assimilation->after, until too many fail. */
@@ -412,12 +414,15 @@ static enum status assimilate_some(struct assimilation *assimilation)
 {
     int64_t ids[PART_MOST];
     size_t count;
+    double begun = clock_seconds();
     enum status status;
 
     assimilation->row = (struct failure_row){0};
     do {
-        status = pass_lease_take(assimilation->lease, find_due, assimilation, ids,
-                                 part_jobs(assimilation), &count);
+        size_t most = part_jobs(assimilation, clock_seconds() - begun);
+
+        begun = clock_seconds();
+        status = pass_lease_take(assimilation->lease, find_due, assimilation, ids, most, &count);
         if (status == STATUS_OK && count > 0)
             status = assimilate_taken(assimilation, ids, count);
         assimilation->left -= (int64_t)count;

@@ -11,6 +11,11 @@
 
 enum { TRIES_MAX = 8, PAUSE_LEAST = 10 /* ms */, PAUSE_MOST = 200, FAILURES_LEAST = 3 };
 #define FAILING_SECONDS 2.0
+#define PART_SHORT      1.0 /* s */
+#define PART_LONG       5.0
+#define WRITE_PART      20
+#define WRITE_SOONEST   0.05 /* s */
+#define WRITE_LATEST    1.0
 #define CATALOG_BYTES   ((size_t)1 << 30)
 
 static void pause_a_moment(void)
@@ -44,6 +49,26 @@ enum status repeat_transaction(struct db *db, transaction_call *call, void *subj
 bool failure_row_ends_pass(const struct failure_row *row)
 {
     return row->failures >= FAILURES_LEAST && row->seconds >= FAILING_SECONDS;
+}
+
+size_t pass_part_after(size_t part, double seconds, size_t least, size_t most)
+{
+    if (part == 0)
+        part = least;
+    else if (seconds < PART_SHORT)
+        part *= 2;
+    else if (seconds > PART_LONG)
+        part /= 2;
+    part = part > least ? part : least;
+    return part < most ? part : most;
+}
+
+double pass_next_write(double begun, double ended)
+{
+    double pause = WRITE_PART * (ended - begun);
+
+    pause = pause > WRITE_SOONEST ? pause : WRITE_SOONEST;
+    return ended + (pause < WRITE_LATEST ? pause : WRITE_LATEST);
 }
 
 enum status for_each_app(struct db *db, app_call *call, void *subject)

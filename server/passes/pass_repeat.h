@@ -6,6 +6,7 @@
 #include "server/base/status.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 
 struct app_row;
 struct db;
@@ -26,6 +27,14 @@ struct failure_row {
 };
 /* The others can wait: it failed a few times in a row, and that took long. */
 bool failure_row_ends_pass(const struct failure_row *row);
+
+/* How many jobs a pass takes together whose command may take its time for each: `least` first
+ * (`part` 0), twice as many where the last took less than a second, half as many where it took more
+ * than five; at most `most`. */
+size_t pass_part_after(size_t part, double seconds, size_t least, size_t most);
+/* When answers of a command are written next, where that took from `begun` to `ended`: 20 times a
+ * second, or so rarely that it takes a twentieth of the time; once a second at least. */
+double pass_next_write(double begun, double ended);
 
 typedef enum status app_call(void *subject, const struct app_row *app);
 /* Calls it for each application of the project, until it fails. */

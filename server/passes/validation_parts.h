@@ -55,6 +55,7 @@ struct validation_pass {
     struct pass_lease *lease;
     int64_t after; /* the last workunit that was found */
     int64_t left;  /* workunits that may still be looked at */
+    size_t part;   /* as many were taken; 0: none, or all that may be */
     struct failure_row row;
 
     struct arena *arena; /* of the workunits that were read */

@@ -13,9 +13,8 @@
 
 #include "server/base/banned.h"
 
-enum { PROCESS_JOBS = 16 /* taken together, for each process that compares */ };
-#define PART_BYTES  ((size_t)1 << 30)
-#define WRITE_EVERY 0.05 /* s, where a command decides: before it is asked about others */
+enum { PROCESS_JOBS = 16 /* taken together at first, for each process that compares */ };
+#define PART_BYTES ((size_t)1 << 30)
 
 /* --- reading -----------------------------------------------------------------------------------
  */
@@ -123,15 +122,15 @@ static enum status postpone(struct validation_pass *pass, const struct validatio
 struct course {
     struct validation *ready[VALIDATION_PART_MOST];
     size_t ready_count;
-    double written; /* when some were written last */
-    size_t next;    /* the first that was not begun */
+    double write_at; /* not before, where a command decides and others are waited for; but before
+                      * others are begun */
+    size_t next;     /* the first that was not begun */
 };
 
 static bool is_to_write(const struct validation_pass *pass, const struct course *course)
 {
     return course->ready_count >= pass->write_most ||
-           (pass->crew != NULL && course->ready_count > 0 &&
-            clock_seconds() - course->written >= WRITE_EVERY);
+           (pass->crew != NULL && course->ready_count > 0 && clock_seconds() >= course->write_at);
 }
 
 /* False: nothing more is to be begun now. */
@@ -165,7 +164,7 @@ static enum status go_on(struct validation_pass *pass, struct course *course,
 
 static enum status await(struct validation_pass *pass, struct course *course)
 {
-    double until = course->ready_count > 0 ? course->written + WRITE_EVERY : clock_seconds() + 3600;
+    double until = course->ready_count > 0 ? course->write_at : clock_seconds() + 3600;
     struct command_answer answer;
 
     if (!command_crew_await(pass->crew, until, &answer))
@@ -187,19 +186,20 @@ static int compare_validations(const void *a, const void *b)
 static enum status write_ready(struct validation_pass *pass, struct course *course)
 {
     size_t count = course->ready_count;
+    double begun = clock_seconds();
     enum status status;
 
     course->ready_count = 0;
     qsort(course->ready, count, sizeof(course->ready[0]), compare_validations);
     status = validation_write(pass, course->ready, count);
-    course->written = clock_seconds();
+    course->write_at = pass_next_write(begun, clock_seconds());
     return status;
 }
 
 /* Until all that may be begun is done. */
 static enum status compare_and_write(struct validation_pass *pass)
 {
-    struct course course = {.written = clock_seconds()};
+    struct course course = {.write_at = clock_seconds() + pass_next_write(0, 0)};
     enum status status = STATUS_OK;
 
     while (status == STATUS_OK) {
@@ -276,6 +276,11 @@ static enum status validate_some(struct validation_pass *pass, const int64_t *id
 /* --- all ----------------------------------------------------------------------------------------
  */
 
+static int64_t parallel_of(const struct pass_settings *settings)
+{
+    return settings->parallel > 0 ? settings->parallel : 1;
+}
+
 static enum status find_due(void *subject, int64_t *ret_ids, size_t most, size_t *ret_count)
 {
     struct validation_pass *pass = subject;
@@ -283,16 +288,18 @@ static enum status find_due(void *subject, int64_t *ret_ids, size_t most, size_t
     return db_validation_due(pass->owner->db, pass->app->id, pass->after, ret_ids, most, ret_count);
 }
 
-/* A process may take its time for each. */
-static size_t part_jobs(const struct validation_pass *pass)
+/* How many are taken next; the last part took so long (s). */
+static size_t part_jobs(struct validation_pass *pass, double seconds)
 {
-    int64_t most = VALIDATION_PART_MOST;
+    size_t most = VALIDATION_PART_MOST;
 
-    if (pass->crew != NULL && !pass->crew_reads_lines) {
-        most = PROCESS_JOBS * (pass->settings->parallel > 0 ? pass->settings->parallel : 1);
-        most = most < VALIDATION_PART_MOST ? most : VALIDATION_PART_MOST;
+    if (pass->crew != NULL) {
+        size_t least = (size_t)(PROCESS_JOBS * parallel_of(pass->settings));
+
+        pass->part = pass_part_after(pass->part, seconds, least, VALIDATION_PART_MOST);
+        most = pass->part;
     }
-    return (size_t)(pass->left < most ? pass->left : most);
+    return pass->left < (int64_t)most ? (size_t)pass->left : most;
 }
 
 /* What a command fails for is put off; when too many are, the others come in the next round. */
@@ -300,10 +307,14 @@ static enum status validate_all(struct validation_pass *pass)
 {
     int64_t ids[VALIDATION_PART_MOST];
     size_t count;
+    double begun = clock_seconds();
     enum status status;
 
     do {
-        status = pass_lease_take(pass->lease, find_due, pass, ids, part_jobs(pass), &count);
+        size_t most = part_jobs(pass, clock_seconds() - begun);
+
+        begun = clock_seconds();
+        status = pass_lease_take(pass->lease, find_due, pass, ids, most, &count);
         if (status != STATUS_OK || count == 0)
             break;
         pass->after = ids[count - 1];
@@ -336,7 +347,7 @@ static enum status run(struct validation_pass *pass)
         .command = pass->crew_reads_lines ? settings->validate_batch : settings->validate,
         .reads_lines = pass->crew_reads_lines,
         .needs_verdict = true,
-        .parallel = settings->parallel > 0 ? settings->parallel : 1,
+        .parallel = parallel_of(settings),
         .seconds_max = settings->command_seconds,
         .owner = pass->owner};
 

@@ -5,6 +5,7 @@
 #include "tests/support/test.h"
 
 #include "server/base/arena.h"
+#include "server/passes/pass_repeat.h"
 #include "server/passes/purge_pass.h"
 #include "server/passes/round.h"
 
@@ -205,6 +206,26 @@ static void old_jobs_are_purged_as_many_as_may(void **state)
     assert_i64(heard.progress, 5);
 }
 
+static void parts_follow_the_time_that_commands_take(void **state)
+{
+    (void)state;
+    assert_int_equal(pass_part_after(0, 99, 8, 256), 8);
+    assert_int_equal(pass_part_after(0, 99, 512, 256), 256);
+    assert_int_equal(pass_part_after(8, 0.9, 8, 256), 16);
+    assert_int_equal(pass_part_after(200, 0.9, 8, 256), 256);
+    assert_int_equal(pass_part_after(32, 3, 8, 256), 32);
+    assert_int_equal(pass_part_after(32, 5.5, 8, 256), 16);
+    assert_int_equal(pass_part_after(9, 5.5, 8, 256), 8);
+}
+
+static void writing_takes_a_twentieth_of_the_time(void **state)
+{
+    (void)state;
+    assert_real(pass_next_write(100, 100.001), 100.051, 1e-9);
+    assert_real(pass_next_write(100, 100.01), 100.21, 1e-9);
+    assert_real(pass_next_write(100, 102), 103, 1e-9);
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, open_owner, test_fixture_close)
@@ -215,6 +236,8 @@ int main(void)
         CASE(an_owner_that_is_to_end_is_obeyed),
         CASE(what_the_database_refuses_is_in_the_failure),
         CASE(old_jobs_are_purged_as_many_as_may),
+        cmocka_unit_test(parts_follow_the_time_that_commands_take),
+        cmocka_unit_test(writing_takes_a_twentieth_of_the_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -411,6 +411,32 @@ static void what_is_put_off_is_due_again(void **state)
     assert_i64(test_sql_integer(fixture->database, "SELECT SUM(validate_state) FROM result"), 0);
 }
 
+/* A list of pairs goes to the database in parts, and a row may be found by two of them. */
+static void many_pairs_give_each_row_once(void **state)
+{
+    enum { HOSTS = 200, VERSIONS = 3, PAIRS = HOSTS * VERSIONS };
+    struct test_fixture *fixture = *state;
+    struct credited_pair *pairs = calloc(PAIRS, sizeof(*pairs));
+    struct validation_rows rows;
+
+    assert_non_null(pairs);
+    test_sql(fixture->database,
+             "INSERT INTO host_app_version (host_id, app_version_id) SELECT hosts.seq, versions.seq"
+             " FROM seq_1_to_%d AS hosts, seq_11_to_14 AS versions", /* nobody has 14 */
+             HOSTS);
+    for (int64_t i = 0; i < PAIRS; i++)
+        pairs[PAIRS - 1 - i] = (struct credited_pair){1 + i / VERSIONS, 11 + i % VERSIONS};
+    assert_status(STATUS_OK, db_validation_lock(fixture->db, fixture->arena, &(int64_t){1}, 1,
+                                                pairs, PAIRS, &rows));
+    assert_int_equal(rows.host_version_count, PAIRS);
+    for (int64_t i = 0; i < PAIRS; i++) {
+        assert_i64(rows.host_versions[i].host_id, 1 + i / VERSIONS);
+        assert_i64(rows.host_versions[i].app_version_id, 11 + i % VERSIONS);
+    }
+    assert_status(STATUS_OK, db_rollback(fixture->db));
+    free(pairs);
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, test_fixture_open, test_fixture_close)
@@ -427,6 +453,7 @@ int main(void)
         CASE(who_is_gone_gets_nothing),
         CASE(a_preset_credit_wins_and_is_granted_to_all),
         CASE(what_is_put_off_is_due_again),
+        CASE(many_pairs_give_each_row_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
