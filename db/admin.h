@@ -426,6 +426,11 @@ struct waiting_filter {
 MUST_CHECK enum status db_admin_waiting_classes(struct db *db, struct arena *arena,
                                                 const struct waiting_filter *filter,
                                                 struct job_class **ret_rows, size_t *ret_count);
+/* The unsent results of one job as a class, of count 0 where it has none; no row: there is no such
+ * job. by_holders: as above. */
+MUST_CHECK enum status db_admin_waiting_job(struct db *db, struct arena *arena, struct text name,
+                                            bool by_holders, struct job_class **ret_rows,
+                                            size_t *ret_count);
 /* Who had an instance of the workunit. */
 MUST_CHECK enum status db_admin_holders(struct db *db, struct arena *arena, int64_t workunitid,
                                         size_t most, struct holder_row **ret_rows,
@@ -433,9 +438,9 @@ MUST_CHECK enum status db_admin_holders(struct db *db, struct arena *arena, int6
 /* All of them, deprecated ones too. */
 MUST_CHECK enum status db_admin_apps(struct db *db, struct arena *arena, struct app_row **ret_rows,
                                      size_t *ret_count);
-/* The lowest and the highest id of the hosts of which it is kept what they said; 0: there is none.
- */
-MUST_CHECK enum status db_admin_said_span(struct db *db, struct id_span_row *ret_span);
+/* The lowest and the highest id of the hosts of which it is kept what they said (0: there is none),
+ * and how many they are, counted up to `most`. */
+MUST_CHECK enum status db_admin_said_span(struct db *db, size_t most, struct id_span_row *ret_span);
 struct said_filter {
     int64_t first;    /* the lowest id */
     int64_t since;    /* they asked then or later */

@@ -258,6 +258,17 @@ enum status db_admin_waiting_classes(struct db *db, struct arena *arena,
     return status == STATUS_OK ? take_classes(arena, rows, count, ret_rows, ret_count) : status;
 }
 
+enum status db_admin_waiting_job(struct db *db, struct arena *arena, struct text name,
+                                 bool by_holders, struct job_class **ret_rows, size_t *ret_count)
+{
+    struct job_class_row *rows;
+    size_t count;
+    enum status status =
+        DB_ALL(db, admin_waiting_job, arena, &rows, &count, .name = name, .by_holders = by_holders);
+
+    return status == STATUS_OK ? take_classes(arena, rows, count, ret_rows, ret_count) : status;
+}
+
 enum status db_admin_holders(struct db *db, struct arena *arena, int64_t workunitid, size_t most,
                              struct holder_row **ret_rows, size_t *ret_count)
 {
@@ -280,9 +291,9 @@ enum status db_admin_server_lives(struct db *db, int64_t id, bool *ret_lives)
     return status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }
 
-enum status db_admin_said_span(struct db *db, struct id_span_row *ret_span)
+enum status db_admin_said_span(struct db *db, size_t most, struct id_span_row *ret_span)
 {
-    return DB_ONE(db, admin_said_span, NULL, ret_span, DB_NO_VALUES);
+    return DB_ONE(db, admin_said_span, NULL, ret_span, .most = (int64_t)most);
 }
 
 enum status db_admin_said_since(struct db *db, struct arena *arena,

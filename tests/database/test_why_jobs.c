@@ -281,6 +281,90 @@ static void of_no_host_it_is_not_known(void **state)
     assert_says(line, "jobs\t-\tunknown\t");
 }
 
+/* Of many hosts only some are asked, and the others may be able to. What stands against any host is
+ * known without them. */
+static void what_a_few_may_have_is_no_failure(void **state)
+{
+    char line[BYTES];
+
+    (void)state;
+    begin();
+    test_sql(database,
+             "INSERT INTO host (id, userid, create_time, host_cpid, rpc_time) SELECT 7000 + seq, 1,"
+             " 1, seq, UNIX_TIMESTAMP() FROM seq_1_to_900; INSERT INTO qm_host_said SELECT 7000 +"
+             " seq, request FROM qm_host_said, seq_1_to_900 WHERE hostid = %d;"
+             "UPDATE workunit SET rsc_memory_bound = 6.4e10",
+             APART);
+    assert_int_equal(EXIT_SOME_ARE_LOST, ask("why --jobs", "work\t", line));
+    (void)ask("status", "jobs\t", line);
+    assert_says(line, "jobs\twork\twarning\t5 waiting jobs, such as job_1, no fit among");
+    assert_says(line, "the hosts asked, which were drawn at random (");
+    assert_says(line, "): few hosts or none fit. ");
+    test_sql(database, "UPDATE app SET deprecated = 1");
+    assert_int_equal(1, ask("status", "jobs\t", line));
+    assert_says(line, "jobs\twork\tFAILED\t5 waiting jobs");
+}
+
+/* One host of six can have it, two have too little memory, and three are excluded. */
+static void one_job_is_explained(void **state)
+{
+    char line[BYTES];
+
+    (void)state;
+    begin();
+    test_sql(database,
+             "UPDATE workunit SET rsc_memory_bound = 6e9 WHERE id = 2;"
+             "UPDATE host SET max_results_day = -1 WHERE id >= %d",
+             4 * APART);
+    assert_int_equal(0, ask("why --job job_2", "work\tjob_2\t1 of 6\t", line));
+    assert_says(line, "may be\t-\t-");
+    assert_int_equal(0, ask("why --job job_2", "work\tjob_2\t2 of 6\t", line));
+    assert_says(line, "no\tmemory\tthe jobs need more memory than may be used (the nearest: ");
+    assert_int_equal(0, ask("why --job job_2", "work\tjob_2\t3 of 6\t", line));
+    assert_says(line, "no\thost_blacklisted\tthe project excludes the host");
+    test_sql(database, "UPDATE workunit SET rsc_memory_bound = 6e10 WHERE id = 2");
+    assert_int_equal(EXIT_SOME_ARE_LOST, ask("why --job job_2", "work\tjob_2\t0 of 6\t", line));
+    assert_says(line, "may be\t-");
+    assert_int_equal(0, ask("why --job job_3", "work\tjob_3\t3 of 6\tmay be", line));
+    test_sql(database, "UPDATE host SET rpc_time = 1");
+    assert_int_equal(0, ask("why --job job_2", "work", line));
+    assert_string_equal(line, "work\tjob_2\tnot known\tnot known\t-\t-\n");
+}
+
+/* The job's own holders count, and no others. */
+static void holders_of_one_job_are_its_own(void **state)
+{
+    char line[BYTES];
+
+    (void)state;
+    begin();
+    test_sql(database, "SET SESSION sql_mode = '';"
+                       "INSERT INTO result (name, workunitid, appid, server_state, userid, hostid)"
+                       " SELECT CONCAT('held_', id), 4, 1, 5, id, 77 FROM user WHERE id = 1");
+    assert_int_equal(0, ask("why --job job_4", "work\tjob_4\t4 of 6\tmay be", line));
+    assert_says(line, "may be");
+    assert_int_equal(0, ask("why --job job_4", "work\tjob_4\t2 of 6\tno\tone_per_user", line));
+    assert_says(line, "one_per_user");
+    assert_int_equal(0, ask("why --job job_5", "work\tjob_5\t6 of 6\tmay be", line));
+    assert_says(line, "may be");
+}
+
+static void a_job_that_does_not_wait_is_no_question_of_hosts(void **state)
+{
+    char line[BYTES];
+
+    (void)state;
+    begin();
+    test_sql(database, "UPDATE result SET server_state = 5 WHERE id = 3");
+    assert_int_equal(1, ask("why 2>&1 --job job_3", "qmctl: ", line));
+    assert_says(line, "job \"job_3\" has no unsent result");
+    assert_int_equal(1, ask("why 2>&1 --job nobody", "qmctl: ", line));
+    assert_says(line, "there is no job \"nobody\"");
+    assert_int_equal(2, ask("why 2>&1 --job job_1 --jobs", "qmctl", line));
+    assert_int_equal(2, ask("why 2>&1 --job job_1 1000", "qmctl", line));
+    assert_int_equal(2, ask("why 2>&1 --job job_1 --app work", "qmctl", line));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -290,6 +374,10 @@ int main(void)
         cmocka_unit_test(what_was_found_is_left_for_servers),
         cmocka_unit_test(hosts_that_stay_away_are_not_asked),
         cmocka_unit_test(of_no_host_it_is_not_known),
+        cmocka_unit_test(what_a_few_may_have_is_no_failure),
+        cmocka_unit_test(one_job_is_explained),
+        cmocka_unit_test(holders_of_one_job_are_its_own),
+        cmocka_unit_test(a_job_that_does_not_wait_is_no_question_of_hosts),
     };
 
     return cmocka_run_group_tests(tests, setup, teardown);

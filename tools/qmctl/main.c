@@ -331,6 +331,9 @@ static const struct option why_options[] = {
     {"jobs", NULL, NULL,
      "Instead of a host's number: shows how many of the hosts that came within the last week can "
      "have each waiting job."},
+    {"job", NULL, "NAME",
+     "Instead of a host's number: how many of these hosts can get this job, and why the others "
+     "cannot."},
     {"app", NULL, "NAME", "Only the jobs of this application."},
     {"request", NULL, "FILE",
      "A scheduler_request of the client; without it, one is made from the host's row."},
@@ -742,7 +745,9 @@ const struct subcommand subcommands[] = {
      "qmctl status", OPTIONS(status_options), .run = command_status},
     {"why", "[HOST]",
      "Says which unsent jobs a host may get now, and why it does not get the others. With --jobs, "
-     "says which unsent jobs no host can have, and why; exit status 3 if there are any.",
+     "says which unsent jobs no host can have, and why; exit status 3 if there are any. With "
+     "--job, "
+     "says so of one job.",
      "qmctl why 42 --app demo", OPTIONS(why_options), .arguments_max = 1, .run = command_why},
     {"replay", "[FILE|FOLDER...]",
      "Replays recorded requests (record_requests in config.xml) against different options, without "

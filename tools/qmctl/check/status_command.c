@@ -571,15 +571,47 @@ static void look_at_database(struct session *session, struct lines *lines)
     (void)db_rollback(session->db);
 }
 
+/* Jobs that none of the hosts asked can have: those that are sure, or may be had by a few. */
+static void add_lost_jobs(struct lines *lines, const struct job_chances *chances, bool is_sure)
+{
+    struct session *session = lines->table.session;
+    const struct job_chance *first = NULL;
+    enum reason reason;
+    int64_t jobs = 0;
+    struct text words;
+
+    for (size_t i = 0; i < chances->count; i++) {
+        const struct job_chance *chance = &chances->items[i];
+
+        if (!job_chance_is_none(chances, chance) || job_chance_is_sure(chances, chance) != is_sure)
+            continue;
+        jobs += chance->class.count;
+        if (first == NULL)
+            first = chance;
+    }
+    if (first == NULL)
+        return;
+    words = text_print(session->arena,
+                       "%" PRId64 " waiting job%s, such as " TEXT_FORMAT
+                       ": no fit among %s (%zu)%s. " TEXT_FORMAT ". See qmctl why --jobs",
+                       jobs, jobs == 1 ? "" : "s", TEXT_ARG(first->class.job.workunit.name),
+                       chances->are_all_asked ? "the hosts asked"
+                                              : "the hosts asked, which were drawn at random",
+                       chances->hosts, is_sure ? "" : ": few hosts or none fit",
+                       TEXT_ARG(job_chance_words(session->arena, first, &reason)));
+    if (is_sure)
+        add_line(lines, "jobs", first->app_name, false, words);
+    else
+        add_state(lines, "jobs", first->app_name, "warning", words);
+}
+
 /* Jobs that wait although hosts come. */
 static void look_at_chances(struct session *session, struct lines *lines)
 {
     const struct job_chances_bounds bounds = {
         .hosts = HOSTS_ASKED, .classes = CLASSES_JUDGED, .jobs_looked_at = JOBS_LOOKED_AT};
-    const struct job_chance *first = NULL;
     struct job_chances chances;
-    enum reason reason;
-    int64_t jobs = 0;
+    bool some_are_none = false;
 
     if (session_db(session) != STATUS_OK)
         return; /* said already */
@@ -591,26 +623,15 @@ static void look_at_chances(struct session *session, struct lines *lines)
     }
     if (why_jobs_keep(session, &chances) != STATUS_OK) /* the servers go on showing the last look */
         session->failure = (struct failure){.status = STATUS_OK};
-    for (size_t i = 0; i < chances.count; i++) {
-        if (!job_chance_is_none(&chances, &chances.items[i]))
-            continue;
-        jobs += chances.items[i].class.count;
-        if (first == NULL)
-            first = &chances.items[i];
-    }
-    if (first != NULL)
-        add_line(lines, "jobs", first->app_name, false,
-                 text_print(
-                     session->arena,
-                     "%" PRId64 " waiting job%s, such as " TEXT_FORMAT
-                     ": no fit among the hosts asked (%zu). " TEXT_FORMAT ". See qmctl why --jobs",
-                     jobs, jobs == 1 ? "" : "s", TEXT_ARG(first->class.job.workunit.name),
-                     chances.hosts, TEXT_ARG(job_chance_words(session->arena, first, &reason))));
-    else if (chances.count > 0 && chances.hosts == 0)
+    for (size_t i = 0; i < chances.count; i++)
+        some_are_none = some_are_none || job_chance_is_none(&chances, &chances.items[i]);
+    add_lost_jobs(lines, &chances, true);
+    add_lost_jobs(lines, &chances, false);
+    if (chances.count > 0 && chances.hosts == 0)
         add_state(lines, "jobs", TEXT("-"), "unknown",
                   TEXT("not known whether hosts can have the waiting jobs: none has come within "
                        "the last week and said what it is"));
-    else if (chances.count > 0)
+    else if (chances.count > 0 && !some_are_none)
         add_line(lines, "jobs", TEXT("-"), true,
                  text_print(session->arena, "the waiting jobs fit some of the hosts asked: %zu",
                             chances.hosts));

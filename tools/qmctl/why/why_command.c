@@ -81,10 +81,10 @@ enum exit_code command_why(struct session *session)
     enum exit_code code = EXIT_FAILED;
     enum status status = STATUS_NO_MEMORY;
 
-    if (option_given(session, "jobs"))
+    if (option_given(session, "jobs") || option_given(session, "job"))
         return why_jobs_print(session);
     if (session->argument_count == 0)
-        return usage_failed(session, "why needs the number of a host, or --jobs");
+        return usage_failed(session, "why needs the number of a host, --job NAME or --jobs");
     question = ARENA_NEW(session->arena, struct question);
     if (question == NULL)
         return session_failed(session);

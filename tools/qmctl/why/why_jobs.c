@@ -7,6 +7,7 @@
 #include "config/config.h"
 #include "server/base/arena.h"
 #include "server/base/marked.h"
+#include "server/project/catalog.h"
 #include "tools/qmctl/why/why_parts.h"
 #include "tools/qmctl/why/why_sample.h"
 
@@ -26,6 +27,11 @@ struct jobs_question {
 };
 
 /* --- classes ---------------------------------------------------------------------------------- */
+
+static bool holders_matter(const struct config *config)
+{
+    return config->one_result_per_user_per_wu || config->one_result_per_host_per_wu;
+}
 
 static enum status read_holders(const struct jobs_question *question, struct job_chance *chance)
 {
@@ -79,8 +85,7 @@ static enum status read_classes_of(const struct jobs_question *question, const s
     struct session *session = question->session;
     const struct config *config = session->config;
     const struct waiting_filter filter = {.appid = app->id,
-                                          .by_holders = config->one_result_per_user_per_wu ||
-                                                        config->one_result_per_host_per_wu,
+                                          .by_holders = holders_matter(config),
                                           .by_batch = config->user_filter,
                                           .by_keywords = config->keyword_sched,
                                           .looked_at = question->bounds->jobs_looked_at,
@@ -96,20 +101,16 @@ static enum status read_classes_of(const struct jobs_question *question, const s
     return status;
 }
 
-static enum status read_classes(const struct jobs_question *question)
+static enum status read_classes_of_apps(const struct jobs_question *question)
 {
     struct session *session = question->session;
     const struct job_chances_bounds *bounds = question->bounds;
-    struct job_chances *chances = question->chances;
     struct app_row *apps = NULL;
     size_t app_count = 0;
     bool is_found = bounds->app == NULL;
     enum status status = session_db_failed(
         session, db_admin_apps(session->db, session->arena, &apps, &app_count), "applications");
 
-    chances->items = ARENA_ARRAY(session->arena, 2 * bounds->classes, struct job_chance);
-    if (status == STATUS_OK && chances->items == NULL)
-        return fail(&session->failure, STATUS_NO_MEMORY, "no memory");
     for (size_t i = 0; status == STATUS_OK && i < app_count; i++) {
         if (bounds->app != NULL && !text_is(apps[i].name, bounds->app))
             continue;
@@ -119,6 +120,47 @@ static enum status read_classes(const struct jobs_question *question)
     if (status == STATUS_OK && !is_found)
         return fail(&session->failure, STATUS_NOT_FOUND, "there is no application \"%s\"",
                     bounds->app);
+    return status;
+}
+
+static enum status read_job(const struct jobs_question *question)
+{
+    struct session *session = question->session;
+    const char *name = question->bounds->job;
+    struct job_class *class = NULL;
+    const struct app_row *app;
+    size_t count = 0;
+    enum status status =
+        session_db_failed(session,
+                          db_admin_waiting_job(session->db, session->arena, text_from(name),
+                                               holders_matter(session->config), &class, &count),
+                          "job");
+
+    if (status != STATUS_OK)
+        return status;
+    if (count == 0)
+        return fail(&session->failure, STATUS_NOT_FOUND, "there is no job \"%s\"", name);
+    if (class->count == 0)
+        return fail(&session->failure, STATUS_NOT_FOUND,
+                    "job \"%s\" has no unsent result that a host could get: see qmctl jobs show",
+                    name);
+    app = catalog_app(question->host.catalog, class->job.appid);
+    question->chances->items[0] =
+        (struct job_chance){.class = *class, .app_name = app != NULL ? app->name : TEXT("?")};
+    question->chances->count = 1;
+    return STATUS_OK;
+}
+
+static enum status read_classes(const struct jobs_question *question)
+{
+    struct session *session = question->session;
+    struct job_chances *chances = question->chances;
+    enum status status;
+
+    chances->items = ARENA_ARRAY(session->arena, 2 * question->bounds->classes, struct job_chance);
+    if (chances->items == NULL)
+        return fail(&session->failure, STATUS_NO_MEMORY, "no memory");
+    status = question->bounds->job != NULL ? read_job(question) : read_classes_of_apps(question);
     for (size_t i = 0; status == STATUS_OK && i < chances->count; i++) {
         status = read_holders(question, &chances->items[i]);
         chances->items[i].refused = ARENA_NEW(session->arena, struct refusals);
@@ -273,15 +315,13 @@ static enum status ask_hosts(struct jobs_question *question, const int64_t *ids,
 
 /* --- the question ----------------------------------------------------------------------------- */
 
-enum status why_jobs(struct session *session, const struct job_chances_bounds *bounds,
-                     struct job_chances *ret_chances)
+static enum status ask_all(struct session *session, const struct job_chances_bounds *bounds,
+                           struct job_chances *ret_chances)
 {
     struct jobs_question *question = ARENA_NEW(session->arena, struct jobs_question);
-    int64_t *ids = NULL;
-    size_t count = 0;
+    struct hosts_sample sample = {.count = 0};
     enum status status;
 
-    *ret_chances = (struct job_chances){.count = 0};
     if (question == NULL)
         return fail(&session->failure, STATUS_NO_MEMORY, "no memory");
     question->session = question->host.session = session;
@@ -292,10 +332,25 @@ enum status why_jobs(struct session *session, const struct job_chances_bounds *b
     if (status == STATUS_OK)
         status = read_classes(question);
     if (status == STATUS_OK && ret_chances->count > 0)
-        status = why_sample_hosts(session, session->now - WEEK_S, bounds->hosts, &ids, &count);
+        status = why_sample_hosts(session, session->now - WEEK_S, bounds->hosts, &sample);
+    ret_chances->are_all_asked = sample.is_all;
     if (status == STATUS_OK)
-        status = ask_hosts(question, ids, count);
+        status = ask_hosts(question, sample.ids, sample.count);
     why_end(&question->host);
+    return status;
+}
+
+enum status why_jobs(struct session *session, const struct job_chances_bounds *bounds,
+                     struct job_chances *ret_chances)
+{
+    struct db *kept = session->db;
+    enum status status;
+
+    *ret_chances = (struct job_chances){.count = 0};
+    session->db = NULL; /* another is opened */
+    status = ask_all(session, bounds, ret_chances);
+    db_close(session->db);
+    session->db = kept;
     return status;
 }
 
@@ -304,10 +359,40 @@ bool job_chance_is_none(const struct job_chances *chances, const struct job_chan
     return chances->hosts > 0 && chance->hosts == 0;
 }
 
+/* Whatever the host is. */
+static bool stands_against_all(enum reason reason)
+{
+    return reason == REASON_APP_GONE || reason == REASON_WORKUNIT_OVER ||
+           reason == REASON_VERSION_MISSING || reason == REASON_VERSION_RETIRED ||
+           reason == REASON_VERSION_NONE || reason == REASON_DOCUMENT;
+}
+
+bool job_chance_is_sure(const struct job_chances *chances, const struct job_chance *chance)
+{
+    size_t sure = 0;
+
+    for (int i = 0; i < REASON_COUNT; i++)
+        if (stands_against_all((enum reason)i))
+            sure += chance->refused->by_reason[i].count;
+    return chances->are_all_asked || sure == chances->hosts;
+}
+
+struct text job_chance_reason_words(struct arena *arena, const struct job_chance *chance,
+                                    enum reason reason)
+{
+    const struct refusal *nearest = &chance->refused->by_reason[reason].nearest;
+    size_t count = chance->refused->by_reason[reason].count;
+
+    if (!(nearest->need > 0) && nearest->why.length == 0)
+        return text_from(reason_brief(reason));
+    return text_print(arena, "%s (%s" TEXT_FORMAT ")", reason_brief(reason),
+                      count == 1 ? "" : "the nearest: ",
+                      TEXT_ARG(marked_plain(arena, reason_explain(arena, nearest))));
+}
+
 struct text job_chance_words(struct arena *arena, const struct job_chance *chance,
                              enum reason *ret_reason)
 {
-    const struct refusal *nearest;
     enum reason most = REASON_COUNT;
     size_t count = 0;
 
@@ -319,11 +404,6 @@ struct text job_chance_words(struct arena *arena, const struct job_chance *chanc
     *ret_reason = most;
     if (count == 0)
         return NO_TEXT;
-    nearest = &chance->refused->by_reason[most].nearest;
-    if (!(nearest->need > 0) && nearest->why.length == 0)
-        return text_print(arena, "%zu host%s: %s", count, count == 1 ? "" : "s",
-                          reason_brief(most));
-    return text_print(arena, "%zu host%s: %s (%s" TEXT_FORMAT ")", count, count == 1 ? "" : "s",
-                      reason_brief(most), count == 1 ? "" : "the nearest: ",
-                      TEXT_ARG(marked_plain(arena, reason_explain(arena, nearest))));
+    return text_print(arena, COUNT_FORMAT ": " TEXT_FORMAT, COUNT_ARG(count, "host"),
+                      TEXT_ARG(job_chance_reason_words(arena, chance, most)));
 }

@@ -66,7 +66,7 @@ enum exit_code why_print(const struct question *question);
 
 /* --- why_jobs_print.c ------------------------------------------------------------------------- */
 
-/* qmctl why --jobs. */
+/* qmctl why --jobs, and --job. */
 enum exit_code why_jobs_print(struct session *session);
 
 #endif

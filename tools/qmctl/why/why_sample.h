@@ -5,12 +5,17 @@
 
 #include "tools/qmctl/session/project_session.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
-/* Distinct ids, `most` at most: all such hosts where there are no more, as long as their ids do not
- * lie far apart. */
+struct hosts_sample {
+    int64_t *ids; /* each once */
+    size_t count;
+    bool is_all; /* there are no other such hosts */
+};
+/* `most` at most: all of them where there are no more, as long as not many more stay away. */
 MUST_CHECK enum status why_sample_hosts(struct session *session, int64_t since, size_t most,
-                                        int64_t **ret_ids, size_t *ret_count);
+                                        struct hosts_sample *ret_sample);
 
 #endif
