@@ -297,7 +297,7 @@ static void what_a_few_may_have_is_no_failure(void **state)
              APART);
     assert_int_equal(EXIT_SOME_ARE_LOST, ask("why --jobs", "work\t", line));
     (void)ask("status", "jobs\t", line);
-    assert_says(line, "jobs\twork\twarning\t5 waiting jobs, such as job_1, no fit among");
+    assert_says(line, "jobs\twork\twarning\t5 waiting jobs, such as job_1: no fit among");
     assert_says(line, "the hosts asked, which were drawn at random (");
     assert_says(line, "): few hosts or none fit. ");
     test_sql(database, "UPDATE app SET deprecated = 1");

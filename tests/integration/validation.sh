@@ -190,9 +190,15 @@ for what in later broken trouble killed slow stubborn; do
 done
 add_job 20 1 1
 add_result 201 20 1 a
-validate --validate "$work/none"
-claim "a command that is not there judges nothing" test "$(states 20)" = 0
-for command in "$work/there is none" "(" "test ("; do
+for option in --validate --assimilate; do
+    for command in "$work/none" "$work" there-is-no-such-command; do
+        qmctl transition --loop 1 "$option" "$command" >"$work/refused.log" 2>&1
+        claim "$option '$command': it is refused before anything is done" is $? 2
+        claim "$option '$command': it is named" grep -q -- "$option: .*$command" "$work/refused.log"
+    done
+done
+claim "so it judges nothing" test "$(states 20)" = 0
+for command in "'$work/there is none'" "(" "test ("; do
     rows "UPDATE workunit SET need_validate = 1 WHERE id = 20"
     validate --validate "$command"
     claim "nor does '$command', which is none" test "$(states 20)" = 0

@@ -253,7 +253,8 @@ static const struct option transition_options[] = {
      "number of files of another as further arguments (\"\" for an optional one that is missing), "
      "and QM_JOB, QM_JOB_ID and QM_APP. Exit status 0: the same, 1: different, 3: ask later; "
      "anything else is a failure, and asked again in ten minutes. Each result is first compared "
-     "with itself: one that differs from itself is unusable, and invalid."},
+     "with itself: one that differs from itself is unusable, and invalid. A command that does not "
+     "exist is refused at the start (exit status 2)."},
     {"validate-batch", NULL, "COMMAND",
      "Instead of --validate: one process of a command compares many, line by line as with "
      "--assimilate-batch. It reads {\"id\": ..., \"job_id\": ..., \"job\": NAME, \"app\": NAME, "

@@ -6,6 +6,7 @@
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
 #include "server/fates/fates.h"
+#include "server/passes/command_look.h"
 #include "server/passes/orphan_count.h"
 #include "server/passes/round.h"
 #include "tools/qmctl/session/commands.h"
@@ -147,6 +148,19 @@ static const char *find_fault(struct session *session, const struct pass_setting
     return NULL;
 }
 
+/* `word`: a value that is no command. */
+static bool is_missing(struct session *session, const char *option, const char *word)
+{
+    const char *command = option_value(session, option);
+    struct failure failure = {.status = STATUS_OK};
+
+    if (command == NULL || text_is(text_from(command), word) ||
+        command_look(command, &failure) == STATUS_OK)
+        return false;
+    (void)usage_failed(session, "--%s: %s", option, failure.text);
+    return true;
+}
+
 enum exit_code command_transition(struct session *session)
 {
     struct pass_settings settings = {.now = session->now,
@@ -167,6 +181,9 @@ enum exit_code command_transition(struct session *session)
 
     if (fault != NULL)
         return usage_failed(session, "%s", fault);
+    if (is_missing(session, "validate", "bitwise") || is_missing(session, "assimilate", "none") ||
+        is_missing(session, "validate-batch", "") || is_missing(session, "assimilate-batch", ""))
+        return EXIT_USAGE;
     status = option_number(session, "now", 1, INT32_MAX - 1, &settings.now);
     if (status == STATUS_OK)
         status = option_number(session, "limit", 1, INT64_MAX, &settings.jobs_max);
