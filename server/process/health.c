@@ -4,6 +4,7 @@
 #include "server/base/buffer.h"
 #include "server/base/counters.h"
 #include "server/base/metric.h"
+#include "server/request/reason_counts.h"
 
 #include <inttypes.h>
 #include <pthread.h>
@@ -15,9 +16,9 @@
 /* Of late: the last ten minutes, in steps. */
 enum { STEP_S = 30, STEPS = 20 };
 
-/* Replies of the process so far, of all kinds and of two. */
+/* Replies of the process so far, of all kinds and of some. */
 struct replies {
-    uint64_t all, down, later;
+    uint64_t all, down, later, other_key;
 };
 
 struct health {
@@ -119,7 +120,8 @@ static struct replies replies_so_far(void)
     return (struct replies){.all = counter_value(COUNTER_requests) +
                                    counter_value(COUNTER_requests_turned_away),
                             .down = counter_value(COUNTER_replies_down),
-                            .later = counter_value(COUNTER_replies_later)};
+                            .later = counter_value(COUNTER_replies_later),
+                            .other_key = reason_count(REASON_CODE_SIGN_KEY)};
 }
 
 void health_note_counters(struct health *health, int64_t now)
@@ -141,7 +143,10 @@ static struct replies replies_of_late(const struct health *health)
     size_t oldest = health->seen_at[health->next] != 0 ? health->next : 0;
     struct replies now = replies_so_far(), then = health->seen[oldest];
 
-    return (struct replies){now.all - then.all, now.down - then.down, now.later - then.later};
+    return (struct replies){.all = now.all - then.all,
+                            .down = now.down - then.down,
+                            .later = now.later - then.later,
+                            .other_key = now.other_key - then.other_key};
 }
 
 const char *health_problem(struct health *health)
@@ -243,5 +248,8 @@ void health_write(struct health *health, int64_t now, struct buffer *ret_page)
                  (double)late.down);
     metric_gauge(ret_page, "recent_replies_later", "of these, to come again later",
                  (double)late.later);
+    metric_gauge(ret_page, "recent_replies_other_key",
+                 "of these, to clients that have another code-signing key and get no jobs",
+                 (double)late.other_key);
     pthread_mutex_unlock(&health->lock);
 }

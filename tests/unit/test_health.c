@@ -5,6 +5,7 @@
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
 #include "server/base/counters.h"
+#include "server/request/reason_counts.h"
 #include "tests/support/test.h"
 
 struct world {
@@ -106,6 +107,21 @@ static void replies_of_the_last_ten_minutes_count(void **state)
     assert_true(shows(world, 1630, "quartermaster_recent_replies 4"));
 }
 
+static void clients_with_another_key_are_counted(void **state)
+{
+    struct world *world = *state;
+
+    health_note_counters(world->health, 1000);
+    assert_true(shows(world, 1001, "quartermaster_recent_replies_other_key 0"));
+    reason_count_add(REASON_CODE_SIGN_KEY);
+    reason_count_add(REASON_CODE_SIGN_KEY);
+    reason_count_add(REASON_MEMORY);
+    assert_true(shows(world, 1001, "quartermaster_recent_replies_other_key 2"));
+    for (int64_t now = 1030; now <= 1630; now++)
+        health_note_counters(world->health, now);
+    assert_true(shows(world, 1630, "quartermaster_recent_replies_other_key 0"));
+}
+
 static void the_last_request_has_an_age(void **state)
 {
     struct world *world = *state;
@@ -164,6 +180,7 @@ int main(void)
         IN_WORLD(every_trouble_is_told),
         IN_WORLD(a_stop_goes_before_all),
         IN_WORLD(replies_of_the_last_ten_minutes_count),
+        IN_WORLD(clients_with_another_key_are_counted),
         IN_WORLD(the_last_request_has_an_age),
         IN_WORLD(what_waits_is_shown_while_it_can_be_had),
         IN_WORLD(findings_are_shown_by_topic),

@@ -30,6 +30,7 @@ enum {
     PAGE_BYTES_MAX = 1000000,
     REPLIES_THAT_TELL = 10,   /* of fewer a share says little */
     FAILURES_THAT_TELL = 3,   /* where there was nothing else */
+    REFUSALS_THAT_TELL = 3,   /* because of their key */
     TRANSITION_LATE_S = 3600, /* then nobody makes them */
     VALIDATION_LATE_S = 3600,
     ASSIMILATION_LATE_S = 86400, /* some projects do it once a day */
@@ -45,7 +46,8 @@ enum {
     HOST_FAILURES_THAT_TELL = 5,
     HOSTS_LOOKED_AT = 1000, /* of those that failed most */
 };
-#define SHARE_THAT_FAILS 0.5 /* of replies that the project is down, or to come later */
+#define SHARE_THAT_FAILS    0.5 /* of replies that the project is down, or to come later */
+#define SHARE_OF_OTHER_KEYS 0.1
 
 struct lines {
     struct output_table table;
@@ -211,6 +213,30 @@ static struct text replies_words(struct arena *arena, double replies, double dow
         replies, percent(down, replies), percent(later, replies));
 }
 
+/* Clients take no other key than that which they know, or one that is signed by it. One of them may
+ * have been attached to another project of this address; many, and the key was replaced. */
+static void judge_keys(struct session *session, struct lines *lines, struct text url,
+                       struct text page, double replies)
+{
+    double refused = figure(session->arena, page, "recent_replies_other_key");
+    bool are_many =
+        refused >= REFUSALS_THAT_TELL && refused >= SHARE_OF_OTHER_KEYS * fmax(replies, 1);
+    struct text words;
+
+    if (!(refused > 0))
+        return;
+    words = text_print(session->arena,
+                       "%.0f of %.0f requests in the last 10 minutes got no jobs, because the "
+                       "clients know the project by another code-signing key: bring back "
+                       "keys/code_sign_public and code_sign_private as they were; a new key wants "
+                       "qmctl keys rotate",
+                       refused, replies);
+    if (are_many)
+        add_line(lines, "keys", url, false, words);
+    else
+        add_state(lines, "keys", url, "warning", words);
+}
+
 /* The web server shows them to its own machine alone. */
 static void look_at_figures(struct session *session, struct lines *lines, struct text url)
 {
@@ -245,6 +271,7 @@ static void look_at_figures(struct session *session, struct lines *lines, struct
                            "new jobs were last read %.0f s ago: hosts hear that there are none "
                            "more than once",
                            lag));
+        judge_keys(session, lines, url, page, replies);
         if (restarts > 0)
             add_state(lines, "config.xml", url, "warning",
                       text_print(arena, "%.0f options that changed wait for a restart", restarts));
