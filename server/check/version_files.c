@@ -49,18 +49,19 @@ static void add_fault(struct look *look, struct text path, struct text words)
                  (int)(version->version_num % 100), TEXT_ARG(path), TEXT_ARG(words));
 }
 
-/* Where the file lies that clients download; empty: its URL leads elsewhere. */
-static struct text path_of(const struct look *look, const struct version_file_info *info)
+struct text version_file_path(const struct version_files *files, struct arena *arena,
+                              const struct version_file_info *info, struct text *ret_url)
 {
-    const struct config *config = look->files->config;
+    const struct config *config = files->config;
     const int64_t fanouts[] = {0, config->uldl_dir_fanout};
 
     if (file_name_fault(info->name) != NULL)
         return NO_TEXT;
-    for (size_t i = 0; i < sizeof(fanouts) / sizeof(fanouts[0]); i++)
-        if (version_file_has_url(
-                info, hierarchy_path(look->arena, config->download_url, info->name, fanouts[i])))
-            return hierarchy_path(look->arena, look->files->download_dir, info->name, fanouts[i]);
+    for (size_t i = 0; i < sizeof(fanouts) / sizeof(fanouts[0]); i++) {
+        *ret_url = hierarchy_path(arena, config->download_url, info->name, fanouts[i]);
+        if (version_file_has_url(info, *ret_url))
+            return hierarchy_path(arena, files->download_dir, info->name, fanouts[i]);
+    }
     return NO_TEXT;
 }
 
@@ -110,7 +111,7 @@ static void judge_content(struct look *look, const struct version_file_info *inf
 
 static void judge_file(struct look *look, const struct version_file_info *info)
 {
-    struct text path = path_of(look, info);
+    struct text url, path = version_file_path(look->files, look->arena, info, &url);
     struct stat found;
 
     if (path.length == 0)
@@ -145,6 +146,14 @@ static void judge_version(struct look *look)
         judge_file(look, &info);
 }
 
+/* Whether jobs are sent with it now. */
+static bool is_in_use(const struct catalog *catalog, const struct app_version_row *version)
+{
+    const struct app_row *app = catalog_app(catalog, version->appid);
+
+    return app != NULL && app->deprecated == 0 && catalog_version_is_current(catalog, version);
+}
+
 enum status version_files_judge(const struct version_files *files, const struct catalog *catalog,
                                 struct arena *arena, struct buffer *faults, size_t *ret_unread)
 {
@@ -153,13 +162,12 @@ enum status version_files_judge(const struct version_files *files, const struct 
 
     for (size_t i = 0; i < catalog->rows.version_count; i++) {
         const struct app_version_row *version = &catalog->rows.versions[i];
-        const struct app_row *app = catalog_app(catalog, version->appid);
         size_t before = faults->length;
 
-        if (app == NULL || app->deprecated != 0 || !catalog_version_is_current(catalog, version))
+        if (!is_in_use(catalog, version))
             continue;
         look.version = version;
-        look.app = app->name;
+        look.app = catalog_app(catalog, version->appid)->name;
         judge_version(&look);
         if (faults->length > before && ++with_faults > VERSIONS_SHOWN) {
             faults->length = before;
@@ -171,4 +179,47 @@ enum status version_files_judge(const struct version_files *files, const struct 
                      COUNT_ARG(not_shown, "version"));
     *ret_unread = look.unread;
     return arena_overflowed(arena) || faults->overflowed ? STATUS_NO_MEMORY : STATUS_OK;
+}
+
+/* Where it lies here, wherever clients get it from. */
+static struct text find_here(const struct version_files *files, struct arena *arena,
+                             const struct version_file_info *info)
+{
+    const int64_t fanouts[] = {0, files->config->uldl_dir_fanout};
+
+    for (size_t i = 0; i < sizeof(fanouts) / sizeof(fanouts[0]); i++)
+        if (file_name_fault(info->name) == NULL &&
+            hierarchy_has_file(arena, files->download_dir, info->name, fanouts[i], 1))
+            return hierarchy_path(arena, files->download_dir, info->name, fanouts[i]);
+    return NO_TEXT;
+}
+
+static void prefer_smaller(const struct version_files *files, struct arena *arena,
+                           const struct version_file_info *info, struct version_sample *sample)
+{
+    struct version_sample other = {.url = version_file_url(info),
+                                   .path = find_here(files, arena, info)};
+    struct stat found;
+
+    if (other.path.length == 0 || other.url.length == 0 ||
+        stat(text_string(arena, other.path), &found) != 0)
+        return;
+    other.bytes = (int64_t)found.st_size;
+    if (sample->path.length == 0 || other.bytes < sample->bytes)
+        *sample = other;
+}
+
+bool version_files_sample(const struct version_files *files, const struct catalog *catalog,
+                          struct arena *arena, struct version_sample *ret_sample)
+{
+    *ret_sample = (struct version_sample){.bytes = 0};
+    for (size_t i = 0; i < catalog->rows.version_count; i++) {
+        const struct app_version_row *version = &catalog->rows.versions[i];
+        struct text rest = version->xml_doc;
+        struct version_file_info info;
+
+        while (is_in_use(catalog, version) && version_document_next_file(&rest, &info))
+            prefer_smaller(files, arena, &info, ret_sample);
+    }
+    return ret_sample->path.length > 0;
 }

@@ -9,12 +9,15 @@
 #include "server/base/status.h"
 #include "server/base/text.h"
 
+#include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct arena;
 struct buffer;
 struct catalog;
 struct config;
+struct version_file_info;
 
 /* Larger files are not read, and together no more than this is read, so that a look takes a bounded
  * time. */
@@ -32,5 +35,20 @@ struct version_files {
 MUST_CHECK enum status version_files_judge(const struct version_files *files,
                                            const struct catalog *catalog, struct arena *arena,
                                            struct buffer *faults, size_t *ret_unread);
+
+/* Where the file lies that clients download, and its URL; empty: that leads elsewhere. */
+struct text version_file_path(const struct version_files *files, struct arena *arena,
+                              const struct version_file_info *info, struct text *ret_url);
+
+/* A file that clients download, to be asked for as they do. */
+struct version_sample {
+    struct text url, path;
+    int64_t bytes;
+};
+/* The smallest of those that are in download_dir and not empty, under the first of the URLs by which
+ * clients get it: it may be another server's. Texts of the catalog and the arena. False: there is
+ * none. */
+bool version_files_sample(const struct version_files *files, const struct catalog *catalog,
+                          struct arena *arena, struct version_sample *ret_sample);
 
 #endif

@@ -174,6 +174,11 @@ bool version_document_next_file(struct text *rest, struct version_file_info *ret
     return true;
 }
 
+struct text version_file_url(const struct version_file_info *info)
+{
+    return text_trim(inside(info->info, TEXT("<url>"), TEXT("</url>")));
+}
+
 bool version_file_has_url(const struct version_file_info *info, struct text url)
 {
     struct text opener = TEXT("<url>"), closer = TEXT("</url>"), rest = info->info;

@@ -42,6 +42,8 @@ struct version_file_info {
 };
 /* The next one of `rest`, which moves behind it. False: there is none. */
 bool version_document_next_file(struct text *rest, struct version_file_info *ret_info);
+/* Where clients download it first; empty: nowhere. */
+struct text version_file_url(const struct version_file_info *info);
 /* Whether clients may download it from there. */
 bool version_file_has_url(const struct version_file_info *info, struct text url);
 

@@ -116,6 +116,9 @@ break_closed_upload_dir() {
 }
 break_open_folder() { chmod o+w "$project/download"; }
 break_shown_password() { chmod o+r "$project/config.xml"; }
+break_master_page() { echo '<scheduler>http://other.example.org/cgi</scheduler>' >"$project/html/user/index.html"; }
+break_no_master_page() { echo '<html><body><h1>It works!</h1></body></html>' >"$project/html/user/index.html"; }
+break_not_served() { rows "UPDATE app_version SET xml_doc = REPLACE(xml_doc, '/download/', '/downloads/')"; }
 break_upload_url() { option upload_url http://127.0.0.1:1/; }
 break_refused_address() { option master_url "http://localhost:$web_port/test/"; }
 break_odd_address() { option master_url "http://127.0.0.1:$web_port//test"; }
@@ -177,12 +180,13 @@ mend() {
         ALTER USER qm@localhost IDENTIFIED BY 'word'; GRANT ALL ON $schema.* TO qm@localhost"
     for sleeper in "${sleepers[@]}"; do wait "$sleeper" 2>/dev/null; done
     sleepers=()
-    rows "RENAME TABLE IF EXISTS qm_duty_away TO qm_duty; ALTER TABLE host AUTO_INCREMENT = 1; DELETE FROM workunit; DELETE FROM result; DELETE FROM assignment; DELETE FROM host WHERE id = 99; DELETE FROM qm_fate; DELETE FROM qm_host_fate"
+    rows "RENAME TABLE IF EXISTS qm_duty_away TO qm_duty; ALTER TABLE host AUTO_INCREMENT = 1; DELETE FROM workunit; DELETE FROM result; DELETE FROM assignment; DELETE FROM host WHERE id = 99; DELETE FROM qm_fate; DELETE FROM qm_host_fate;
+        UPDATE app_version SET xml_doc = REPLACE(xml_doc, '/downloads/', '/download/')"
     rm -rf "$project/gui_urls.xml" "$project/terms_of_use.txt" "$project/templates/other_in.xml" \
         "$project/plan_class_spec.xml" "$project/stop_sched" "$project/stop_work"
     [ ! -d "$project/elsewhere" ] || mv "$project/elsewhere" "$project/upload"
     chmod 775 "$project/upload" "$project/download"
-    cp -a "$work/kept/keys" "$work/kept/download" "$project/"
+    cp -a "$work/kept/keys" "$work/kept/download" "$work/kept/html" "$project/"
     cp -a "$work/kept/config.xml" "$project/config.xml.new"
     touch "$project/config.xml.new"
     mv "$project/config.xml.new" "$project/config.xml"

@@ -102,7 +102,7 @@ take_port() {
 new_project() {
     [ -S "$QM_TEST_SOCKET" ] || skip "no private MariaDB at $QM_TEST_SOCKET"
     cp "${QM_PROGRAM:-$QM_BINARY_DIR/quartermaster}" "$program"
-    "$QM_BINARY_DIR/qmctl" init "$project" --url http://127.0.0.1/test/ --name Integration \
+    "$QM_BINARY_DIR/qmctl" init "$project" --url "http://127.0.0.1${web_port:+:$web_port}/test/" --name Integration \
         --db-name "$schema" --db-socket "$QM_TEST_SOCKET" --db-user root >"$work/init.log" 2>&1 ||
         exit 1
     write_config "$@"
@@ -119,7 +119,7 @@ write_config() {
         echo "<db_name>$schema</db_name><db_user>root</db_user>"
         echo "<db_socket>$QM_TEST_SOCKET</db_socket>"
         echo "<long_name>Integration</long_name>"
-        echo "<master_url>http://127.0.0.1/test/</master_url>"
+        echo "<master_url>http://127.0.0.1${web_port:+:$web_port}/test/</master_url>"
         echo "<delay_jitter>0</delay_jitter>"
         printf '%s\n' "$@"
         echo "</config></boinc>"

@@ -6,6 +6,8 @@
 . "$(dirname "$0")/lib.sh"
 
 need curl nginx mariadb
+take_port
+web_port=$port
 given=("<download_dir>$work/p/download</download_dir>" "<download_url>http://127.0.0.1/test/download</download_url>"
     "<upload_dir>$work/p/upload</upload_dir>" "<upload_url>http://127.0.0.1/test/upload</upload_url>")
 new_project "${given[@]}"
@@ -25,10 +27,10 @@ claim_status() {
     cat "$work/said"
 }
 
+start_nginx "$work/one.socket" # of which only the page and the files are needed at first
 claim_status "no server needs to run" 0 '^queue +work +ok +3 unsent, 0 in progress, 0 over'
 claim_status "no host has come" 0 '^hosts +- +ok +none has asked yet'
 start_server one --threads 2
-start_nginx "$work/one.socket"
 claim_status "a scheduler that answers" 0 "^scheduler +$url +ok +answers in [0-9]+ ms" --url "$url"
 # A copy of the project has the same URL, and another database: what answers is not its own.
 copy=${schema}_copy
@@ -57,6 +59,13 @@ add_host
 rows "UPDATE host SET rpc_time = UNIX_TIMESTAMP() - 30"
 claim_status "a host that came" 0 '^hosts +- +ok +the last asked 3[0-9] s ago; in the last hour 1'
 claim_status "for programs" 0 '"what": "scheduler", .*"state": "ok"' --json
+claim_status "the master page" 0 "^master page +http://127.0.0.1:$web_port/test/ +ok +as clients need it"
+mv "$project/html/user/index.html" "$work/"
+claim_status "no master page" 1 '^master page .* FAILED +clients do not find the project by .* \(master_url\): HTTP status 403'
+echo "<scheduler>http://other.example.org/cgi</scheduler>" >"$project/html/user/index.html"
+claim_status "another scheduler on the master page" 1 \
+    "it names the scheduler http://other.example.org/cgi, and scheduler_url is $url"
+mv "$work/index.html" "$project/html/user/"
 # A page as of a server whose pool does not hear of new jobs.
 echo "This is the scheduler of Integration.
 

@@ -193,7 +193,7 @@ add_result 201 20 1 a
 for option in --validate --assimilate; do
     for command in "$work/none" "$work" there-is-no-such-command; do
         qmctl transition --loop 1 "$option" "$command" >"$work/refused.log" 2>&1
-        claim "$option '$command': it is refused before anything is done" is $? 2
+        claim "$option '$command': it is refused before anything is done" test $? = 2
         claim "$option '$command': it is named" grep -q -- "$option: .*$command" "$work/refused.log"
     done
 done

@@ -3,13 +3,13 @@
  * stands in for http_lines.c at link time. Whatever is called "dead" is not answered by anybody. */
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
+#include "server/base/master_page.h"
 #include "server/base/xml.h"
 #include "tests/support/test.h"
 #include "tools/lab/volunteers/crowd/command_line.h"
 #include "tools/lab/volunteers/crowd/crowd.h"
 #include "tools/lab/volunteers/crowd/crowd_parts.h"
 #include "tools/lab/volunteers/crowd/scenario.h"
-#include "tools/lab/volunteers/wire/master_page.h"
 
 #include <stdlib.h>
 #include <string.h>

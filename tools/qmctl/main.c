@@ -382,7 +382,7 @@ static const struct option files_get_options[] = {
 };
 static const struct option check_options[] = {
     {"no-db", NULL, NULL, "Do not check the database."},
-    {"no-web", NULL, NULL, "Do not check that upload_url accepts uploads."},
+    {"no-web", NULL, NULL, "Do not ask master_url, download_url and upload_url."},
 };
 #define DEPLOY_OPTIONS                                                                            \
     {"dry-run", NULL, NULL,                                                                       \
@@ -457,8 +457,9 @@ const struct subcommand subcommands[] = {
      "qmctl adopt /home/boincadm/projects/demo", OPTIONS(adopt_options), .arguments_min = 1,
      .arguments_max = 1, .asks = true, .run = command_adopt},
     {"check-config", "",
-     "Checks config.xml, keys, folders, templates and database. If templates have output files, "
-     "also checks that an upload handler answers at upload_url.",
+     "Checks config.xml, keys, folders, templates and database, that the page at master_url names "
+     "the scheduler, and that a file of a version can be downloaded. If templates have output "
+     "files, also checks that an upload handler answers at upload_url.",
      "qmctl check-config --project /srv/demo", OPTIONS(check_options), .run = command_check_config},
     {"deploy nginx", "",
      "Writes the configuration of nginx for a project, and says what else has to be done. A file "
@@ -740,9 +741,10 @@ const struct subcommand subcommands[] = {
     {"status", "",
      "Checks whether the project is up: the findings of check-config in its folder, reading and "
      "writing the database as a server does, the queue, jobs that wait for transition, validation "
-     "or assimilation, hosts, each scheduler's own report and its last ten minutes, and uploads, "
-     "if templates have output files. Jobs are counted up to 100000, so that millions take no "
-     "longer (qmctl queue counts all). Exit status 1 if something has FAILED.",
+     "or assimilation, hosts, each scheduler's own report and its last ten minutes, the page at "
+     "master_url, the download of a file, and uploads, if templates have output files. Jobs are "
+     "counted up to 100000, so that millions take no longer (qmctl queue counts all). Exit status 1 "
+     "if something has FAILED.",
      "qmctl status", OPTIONS(status_options), .run = command_status},
     {"why", "[HOST]",
      "Says which unsent jobs a host may get now, and why it does not get the others. With --jobs, "

@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* qmctl check-config: prints what project_check finds, and whether uploads arrive, which only a
- * tool asks: the server speaks to nobody. */
+/* qmctl check-config: prints what project_check finds, and whether clients find the project, can
+ * download and upload, which only a tool asks: the server speaks to nobody. */
 #include "server/base/arena.h"
 #include "server/check/project_check.h"
 #include "tools/qmctl/check/upload_check.h"
+#include "tools/qmctl/check/web_check.h"
+#include "tools/qmctl/check/web_question.h"
 #include "tools/qmctl/session/commands.h"
 #include "tools/qmctl/session/output.h"
 
@@ -32,6 +34,26 @@ static void print_found(void *context, const struct check_finding *finding)
     table_words(&printed->table, text_copy(session->arena, text_from(finding->text)));
 }
 
+static void print_problem(struct printed *printed, enum check_topic topic, struct text problem)
+{
+    const char *words = text_string(printed->session->arena, problem);
+
+    if (problem.length > 0)
+        print_found(printed, &(const struct check_finding){CHECK_WARNING, topic, words});
+}
+
+static void look_at_web(struct printed *printed, bool has_database)
+{
+    struct session *session = printed->session;
+
+    (void)curl_global_init(CURL_GLOBAL_DEFAULT);
+    print_problem(printed, TOPIC_options, master_page_check(session).problem);
+    if (has_database)
+        print_problem(printed, TOPIC_versions, download_check(session).problem);
+    print_problem(printed, TOPIC_uploads, upload_templates_problem(session));
+    curl_global_cleanup();
+}
+
 enum exit_code command_check_config(struct session *session)
 {
     static const char *const titles[] = {"severity", "topic", "words"};
@@ -42,14 +64,8 @@ enum exit_code command_check_config(struct session *session)
                   option_given(session, "no-db") ? CHECK_NO_DATABASE : CHECK_DATABASE, print_found,
                   &printed);
     if (!option_given(session, "no-web") && printed.counts.errors[TOPIC_config] == 0 &&
-        session_config(session) == STATUS_OK) {
-        struct text problem = upload_templates_problem(session);
-
-        if (problem.length > 0)
-            print_found(&printed,
-                        &(const struct check_finding){CHECK_WARNING, TOPIC_uploads,
-                                                      text_string(session->arena, problem)});
-    }
+        session_config(session) == STATUS_OK)
+        look_at_web(&printed, !option_given(session, "no-db"));
     if (session->form == FORM_TEXT)
         check_print_counts(stdout, &printed.counts);
     else

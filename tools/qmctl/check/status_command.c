@@ -13,6 +13,7 @@
 #include "server/passes/orphan_count.h"
 #include "server/project/project.h"
 #include "tools/qmctl/check/upload_check.h"
+#include "tools/qmctl/check/web_check.h"
 #include "tools/qmctl/check/web_question.h"
 #include "tools/qmctl/session/commands.h"
 #include "tools/qmctl/session/output.h"
@@ -698,6 +699,26 @@ static void look_at_uploads(struct session *session, struct lines *lines)
         add_line(lines, "uploads", session->config->upload_url, false, problem);
 }
 
+static void add_web_check(struct lines *lines, const char *what, const struct web_check *check)
+{
+    struct arena *arena = lines->table.session->arena;
+
+    if (check->asked.length > 0)
+        add_line(lines, what, check->asked, check->problem.length == 0,
+                 check->problem.length > 0
+                     ? check->problem
+                     : text_print(arena, "as clients need it, in %.0f ms", check->seconds * 1000));
+}
+
+/* How new clients find the project, and all get its files. */
+static void look_at_pages(struct session *session, struct lines *lines)
+{
+    struct web_check master_page = master_page_check(session), download = download_check(session);
+
+    add_web_check(lines, "master page", &master_page);
+    add_web_check(lines, "downloads", &download);
+}
+
 enum exit_code command_status(struct session *session)
 {
     static const char *const titles[] = {"what", "name", "state", "words"};
@@ -712,6 +733,7 @@ enum exit_code command_status(struct session *session)
         look_at_database(session, &lines);
         look_at_schedulers(session, &lines);
         look_at_orphans(session, &lines);
+        look_at_pages(session, &lines);
         look_at_uploads(session, &lines);
         look_at_chances(session, &lines);
         curl_global_cleanup();

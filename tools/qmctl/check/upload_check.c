@@ -7,6 +7,7 @@
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
 #include "server/base/file.h"
+#include "server/check/web_answer.h"
 #include "server/submit/template_output.h"
 #include "tools/qmctl/check/web_question.h"
 #include "tools/qmctl/session/project_session.h"
@@ -16,7 +17,7 @@
 
 #include "server/base/banned.h"
 
-enum { CONNECT_S = 3, PATIENCE_S = 6, MOVES_MAX = 10, PAGE_BYTES_MAX = 100000, SHOWN_BYTES = 80 };
+enum { CONNECT_S = 3, PATIENCE_S = 6, MOVES_MAX = 10, PAGE_BYTES_MAX = 100000 };
 
 static const char question[] =
     "<data_server_request>\n"
@@ -63,19 +64,6 @@ static struct text element(struct text page, struct text open, struct text close
     return text_trim(text_first(page, text_find(page, close)));
 }
 
-/* The first words, on one line. */
-static struct text beginning(struct arena *arena, struct text page)
-{
-    struct buffer words = buffer_in(arena);
-
-    page = text_first(text_trim(page), SHOWN_BYTES);
-    for (size_t i = 0; i < page.length; i++) {
-        unsigned char c = (unsigned char)page.at[i];
-        buffer_add_char(&words, c < ' ' || c == 127 ? ' ' : page.at[i]);
-    }
-    return buffer_text(&words);
-}
-
 static struct text judge(struct arena *arena, long status, struct text page)
 {
     if (status != 200)
@@ -83,12 +71,12 @@ static struct text judge(struct arena *arena, long status, struct text page)
     if (!text_contains(page, TEXT("<data_server_reply>")))
         return page.length == 0 ? TEXT("an empty page, no upload handler")
                                 : text_print(arena, "another page answers: \"" TEXT_FORMAT "\"",
-                                             TEXT_ARG(beginning(arena, page)));
+                                             TEXT_ARG(web_beginning(arena, page)));
     if (text_is(element(page, TEXT("<status>"), TEXT("</status>")), "0"))
         return NO_TEXT;
     return text_print(
         arena, "the upload handler there takes nothing: \"" TEXT_FORMAT "\"",
-        TEXT_ARG(beginning(arena, element(page, TEXT("<message>"), TEXT("</message>")))));
+        TEXT_ARG(web_beginning(arena, element(page, TEXT("<message>"), TEXT("</message>")))));
 }
 
 struct text upload_url_problem(struct session *session)

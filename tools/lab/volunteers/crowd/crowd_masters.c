@@ -3,9 +3,9 @@
  * master pages are read once before the first host lives: a crowd that finds no scheduler would
  * only wait. */
 #include "server/base/arena.h"
+#include "server/base/master_page.h"
 #include "tools/lab/volunteers/crowd/command_line.h"
 #include "tools/lab/volunteers/crowd/crowd_parts.h"
-#include "tools/lab/volunteers/wire/master_page.h"
 
 #include <string.h>
 

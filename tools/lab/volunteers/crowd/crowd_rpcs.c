@@ -12,12 +12,12 @@
 #include "tools/lab/volunteers/crowd/crowd_parts.h"
 
 #include "server/base/arena.h"
+#include "server/base/master_page.h"
 #include "server/base/shown.h"
 #include "tools/lab/volunteers/crowd/command_line.h"
 #include "tools/lab/volunteers/crowd/scenario.h"
 #include "tools/lab/volunteers/host/scheduler_rpc.h"
 #include "tools/lab/volunteers/host/volunteer.h"
-#include "tools/lab/volunteers/wire/master_page.h"
 #include "tools/lab/volunteers/wire/wire.h"
 
 #include <inttypes.h>

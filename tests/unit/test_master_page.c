@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Master pages, as clients read them. */
 #include "server/base/buffer.h"
+#include "server/base/master_page.h"
 #include "server/base/random.h"
 #include "server/submit/new_project.h"
 #include "tests/support/test.h"
 #include "tools/lab/volunteers/host/contact.h"
 #include "tools/lab/volunteers/host/volunteer.h"
-#include "tools/lab/volunteers/wire/master_page.h"
 
 #include <stdlib.h>
 

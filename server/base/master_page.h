@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The master page of a project, by which clients find its schedulers. Pure. */
-#ifndef TOOLS_LAB_VOLUNTEERS_WIRE_MASTER_PAGE_H
-#define TOOLS_LAB_VOLUNTEERS_WIRE_MASTER_PAGE_H
+#ifndef SERVER_BASE_MASTER_PAGE_H
+#define SERVER_BASE_MASTER_PAGE_H
 
 #include "server/base/text.h"
 

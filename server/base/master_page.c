@@ -2,7 +2,7 @@
 /* Clients do not parse HTML. They read lines in pieces of 255 bytes, and look within each piece for
  * two forms: <scheduler>URL</scheduler> anywhere, and since 2007 a link that is written in exactly
  * one way. They do not see what lies across two pieces. */
-#include "tools/lab/volunteers/wire/master_page.h"
+#include "server/base/master_page.h"
 
 #include <string.h>
 
