@@ -431,6 +431,17 @@ MUST_CHECK enum status db_admin_waiting_classes(struct db *db, struct arena *are
 MUST_CHECK enum status db_admin_waiting_job(struct db *db, struct arena *arena, struct text name,
                                             bool by_holders, struct job_class **ret_rows,
                                             size_t *ret_count);
+/* Of the oldest unsent results of an application, and as many of the newest: their jobs. */
+MUST_CHECK enum status db_admin_unsent_documents(struct db *db, struct arena *arena, int64_t appid,
+                                                 size_t looked_at,
+                                                 struct waiting_document_row **ret_rows,
+                                                 size_t *ret_count);
+/* Of the oldest unfinished jobs of an application, and as many of the newest: the result templates
+ * that they name, how many do, and one of them. */
+MUST_CHECK enum status db_admin_unfinished_templates(struct db *db, struct arena *arena,
+                                                     int64_t appid, size_t looked_at,
+                                                     struct job_template_row **ret_rows,
+                                                     size_t *ret_count);
 /* Who had an instance of the workunit. */
 MUST_CHECK enum status db_admin_holders(struct db *db, struct arena *arena, int64_t workunitid,
                                         size_t most, struct holder_row **ret_rows,

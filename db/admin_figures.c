@@ -269,6 +269,22 @@ enum status db_admin_waiting_job(struct db *db, struct arena *arena, struct text
     return status == STATUS_OK ? take_classes(arena, rows, count, ret_rows, ret_count) : status;
 }
 
+enum status db_admin_unsent_documents(struct db *db, struct arena *arena, int64_t appid,
+                                      size_t looked_at, struct waiting_document_row **ret_rows,
+                                      size_t *ret_count)
+{
+    return DB_ALL(db, admin_unsent_documents, arena, ret_rows, ret_count, .appid = appid,
+                  .looked_at = (int64_t)looked_at);
+}
+
+enum status db_admin_unfinished_templates(struct db *db, struct arena *arena, int64_t appid,
+                                          size_t looked_at, struct job_template_row **ret_rows,
+                                          size_t *ret_count)
+{
+    return DB_ALL(db, admin_unfinished_templates, arena, ret_rows, ret_count, .appid = appid,
+                  .looked_at = (int64_t)looked_at);
+}
+
 enum status db_admin_holders(struct db *db, struct arena *arena, int64_t workunitid, size_t most,
                              struct holder_row **ret_rows, size_t *ret_count)
 {

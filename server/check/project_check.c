@@ -10,6 +10,7 @@
 #include "server/base/file.h"
 #include "server/check/connection_check.h"
 #include "server/check/database_settings.h"
+#include "server/check/job_files.h"
 #include "server/check/master_url.h"
 #include "server/check/version_files.h"
 #include "server/policy/plan_class/plan_verdict.h"
@@ -40,6 +41,9 @@
 
 enum {
     JOBS_LOOKED_AT = 1000,
+    DOCUMENTS_LOOKED_AT = 100, /* the oldest jobs of an application, and as many of the newest */
+    APPS_LOOKED_AT = 100,
+    FAULTS_BYTES = 100000,
     SHORT_DEADLINE_S = 86400,
     FINDING_BYTES = 4096,
     CHECK_BYTES_MAX = 64 * 1024 * 1024,
@@ -543,6 +547,39 @@ static void check_versions(struct check *check)
               " of versions too large to verify the signature (%d MB each, %d MB together)",
               COUNT_ARG(unread, "file"), VERSION_FILE_MOST / 1000000, VERSION_FILES_MOST / 1000000);
     catalog_release(catalog);
+}
+
+/* Some of the jobs of each application, so that it takes no longer where there are many. */
+static void check_jobs(struct check *check)
+{
+    const struct version_files files = {
+        .config = check->config, .download_dir = folder_path(check, check->config->download_dir)};
+    struct buffer faults = buffer_on_heap(FAULTS_BYTES);
+    struct catalog_rows rows;
+
+    if (check->db == NULL || check->config->download_dir.length == 0 ||
+        db_catalog(check->db, check->arena, &rows) != STATUS_OK)
+        return; /* said already */
+    for (size_t i = 0; i < rows.app_count && i < APPS_LOOKED_AT; i++) {
+        struct arena_mark mark = arena_mark(check->arena);
+        struct waiting_document_row *jobs = NULL;
+        struct job_template_row *templates = NULL;
+        size_t job_count, template_count;
+
+        if (db_admin_unsent_documents(check->db, check->arena, rows.apps[i].id, DOCUMENTS_LOOKED_AT,
+                                      &jobs, &job_count) != STATUS_OK ||
+            db_admin_unfinished_templates(check->db, check->arena, rows.apps[i].id, JOBS_LOOKED_AT,
+                                          &templates, &template_count) != STATUS_OK) {
+            not_checked(check, "files of jobs");
+            break;
+        }
+        job_inputs_judge(&files, &rows.apps[i], jobs, job_count, check->arena, &faults);
+        job_templates_judge(check->config, &rows.apps[i], templates, template_count, check->arena,
+                            &faults);
+        arena_rewind(check->arena, mark);
+    }
+    report_lines(check, CHECK_ERROR, buffer_text(&faults));
+    buffer_free(&faults);
 }
 
 /* What the disk options mean together. */

@@ -24,6 +24,7 @@
     TOPIC(database)     /* whether a server can work with it */                        \
     TOPIC(catalog)      /* applications, platforms */                                  \
     TOPIC(versions)     /* their files and signatures */                               \
+    TOPIC(jobs)         /* input files and templates that waiting ones name */         \
     TOPIC(plan_classes) /* plan_class_spec.xml, and versions of classes unknown */     \
     TOPIC(deadlines)    /* jobs that hosts get none of because they store work */
 enum check_topic {

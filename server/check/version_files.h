@@ -45,9 +45,9 @@ struct version_sample {
     struct text url, path;
     int64_t bytes;
 };
-/* The smallest of those that are in download_dir and not empty, under the first of the URLs by which
- * clients get it: it may be another server's. Texts of the catalog and the arena. False: there is
- * none. */
+/* The smallest of those that are in download_dir and not empty, under the first of the URLs by
+ * which clients get it: it may be another server's. Texts of the catalog and the arena. False:
+ * there is none. */
 bool version_files_sample(const struct version_files *files, const struct catalog *catalog,
                           struct arena *arena, struct version_sample *ret_sample);
 

@@ -319,9 +319,11 @@ static void one_job_is_explained(void **state)
     assert_int_equal(0, ask("why --job job_2", "work\tjob_2\t1 of 6\t", line));
     assert_says(line, "may be\t-\t-");
     assert_int_equal(0, ask("why --job job_2", "work\tjob_2\t2 of 6\t", line));
-    assert_says(line, "no\tmemory\tthe jobs need more memory than may be used (the nearest: ");
+    assert_says(line, "no\tmemory\t"
+                      "the jobs need more memory than may be used (the nearest: ");
     assert_int_equal(0, ask("why --job job_2", "work\tjob_2\t3 of 6\t", line));
-    assert_says(line, "no\thost_blacklisted\tthe project excludes the host");
+    assert_says(line, "no\thost_blacklisted\t"
+                      "the project excludes the host");
     test_sql(database, "UPDATE workunit SET rsc_memory_bound = 6e10 WHERE id = 2");
     assert_int_equal(EXIT_SOME_ARE_LOST, ask("why --job job_2", "work\tjob_2\t0 of 6\t", line));
     assert_says(line, "may be\t-");

@@ -99,6 +99,21 @@ break_missing_input() {
 break_missing_program() { rm "$project"/download/work_1.01*; }
 break_cut_program() { echo less >"$(echo "$project"/download/work_1.01*)"; }
 break_changed_program() { echo another >"$(echo "$project"/download/work_1.01*)"; }
+break_missing_job_input() {
+    add_jobs 3
+    rows "UPDATE workunit SET xml_doc = '<file_info>
+<name>not_there</name>
+<url>$base/test/download/not_there</url>
+<nbytes>3</nbytes>
+</file_info>
+<workunit>
+</workunit>
+'"
+}
+break_missing_result_template() {
+    add_jobs 3
+    rows "UPDATE workunit SET result_template_file = 'templates/gone_out.xml'"
+}
 break_other_keys() {
     rm "$project"/keys/code_sign_*
     "$work/bin/qmctl" --project "$project" keys >"$work/keys.log"

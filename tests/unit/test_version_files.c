@@ -4,10 +4,12 @@
 #include "server/check/version_files.h"
 
 #include "config/config.h"
+#include "db/admin.h"
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
 #include "server/base/crypto.h"
 #include "server/base/file.h"
+#include "server/check/job_files.h"
 #include "server/project/catalog.h"
 #include "server/project/hierarchy.h"
 #include "server/submit/version_document.h"
@@ -217,6 +219,99 @@ static void a_large_file_is_not_read(void **state)
     assert_int_equal(faults.length, 0);
 }
 
+/* Whatever the URL, as long as the file is here too: then it is known what should come. */
+static void the_smallest_file_is_the_sample(void **state)
+{
+    struct place *place = *state;
+    struct version_sample sample;
+
+    assert_status(STATUS_OK, catalog_finish(place->catalog));
+    assert_false(version_files_sample(&place->files, place->catalog, place->arena, &sample));
+    put_file(place, "large", 0, "a program that is large");
+    put_file(place, "small", FANOUT, "small");
+    put_file(place, "empty", 0, "");
+    add_version(place, "large", url_of(place, "large", 0), "a program that is large");
+    add_version(place, "empty", url_of(place, "empty", 0), "");
+    add_version(place, "elsewhere", TEXT("http://example.com/elsewhere"), "x");
+    assert_status(STATUS_OK, catalog_finish(place->catalog));
+    assert_true(version_files_sample(&place->files, place->catalog, place->arena, &sample));
+    assert_true(text_equal(sample.url, TEXT("http://mirror.example.org/large")));
+    assert_int_equal(sample.bytes, 23);
+    add_version(place, "small", url_of(place, "small", FANOUT), "small");
+    assert_status(STATUS_OK, catalog_finish(place->catalog));
+    assert_true(version_files_sample(&place->files, place->catalog, place->arena, &sample));
+    assert_true(text_ends(sample.path, TEXT("/small")));
+    assert_int_equal(sample.bytes, 5);
+    place->app.deprecated = 1;
+    assert_false(version_files_sample(&place->files, place->catalog, place->arena, &sample));
+}
+
+/* --- what jobs name --------------------------------------------------------------------------- */
+
+static struct text judge_jobs(struct place *place, const struct waiting_document_row *jobs,
+                              size_t count)
+{
+    struct buffer faults = buffer_in(place->arena);
+
+    job_inputs_judge(&place->files, &place->app, jobs, count, place->arena, &faults);
+    return buffer_text(&faults);
+}
+
+static void an_input_file_that_is_gone_is_said_once(void **state)
+{
+    struct place *place = *state;
+    struct waiting_document_row jobs[3];
+    struct text faults;
+
+    for (int i = 0; i < 3; i++)
+        jobs[i] = (struct waiting_document_row){
+            .name = text_print(place->arena, "job_%d", i),
+            .xml_doc = text_print(place->arena,
+                                  "<file_info>\n<name>all</name>\n<url>" URL
+                                  "/all</url>\n<nbytes>3</nbytes>\n</file_info>\n<file_info>\n"
+                                  "<name>in_%d</name>\n<url>" TEXT_FORMAT
+                                  "</url>\n<nbytes>2</nbytes>\n</file_info>\n<workunit>\n"
+                                  "</workunit>\n",
+                                  i,
+                                  TEXT_ARG(url_of(place,
+                                                  i == 0   ? "in_0"
+                                                  : i == 1 ? "in_1"
+                                                           : "in_2",
+                                                  FANOUT)))};
+    put_file(place, "all", 0, "all");
+    put_file(place, "in_0", FANOUT, "in");
+    put_file(place, "in_1", FANOUT, "in");
+    put_file(place, "in_2", FANOUT, "in");
+    assert_int_equal(judge_jobs(place, jobs, 3).length, 0);
+    put_file(place, "in_1", FANOUT, "longer");
+    faults = judge_jobs(place, jobs, 3);
+    assert_says(faults, "demo: 1 of 3 unsent jobs looked at, such as job_1, lack an input file");
+    assert_says(faults, "/in_1 has 6 bytes, and had 2 when the job was made. Bring it back");
+    unlink(text_string(place->arena, text_print(place->arena, "%s/all", place->dir)));
+    faults = judge_jobs(place, jobs, 3);
+    assert_says(faults, "demo: 3 of 3 unsent jobs looked at, such as job_0");
+    assert_says(faults, "/all: No such file or directory. Bring it back, or qmctl jobs cancel");
+    assert_int_equal(text_find(faults, TEXT("\n")), faults.length - 1);
+}
+
+static void a_result_template_that_is_gone_is_said(void **state)
+{
+    struct place *place = *state;
+    struct job_template_row templates[] = {{.path = TEXT("out"), .name = TEXT("job_1"), .jobs = 7},
+                                           {.path = NO_TEXT, .name = TEXT("job_2"), .jobs = 1}};
+    struct buffer faults = buffer_in(place->arena);
+
+    place->config->project_dir_path = text_from(place->dir);
+    job_templates_judge(place->config, &place->app, templates, 2, place->arena, &faults);
+    assert_says(buffer_text(&faults), "demo: the result template of 7 unfinished jobs, such as "
+                                      "job_1, cannot be used");
+    assert_says(buffer_text(&faults), "/out: ");
+    put_file(place, "out", 0, "<output_template>\n<result>\n</result>\n</output_template>\n");
+    faults = buffer_in(place->arena);
+    job_templates_judge(place->config, &place->app, templates, 2, place->arena, &faults);
+    assert_int_equal(faults.length, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -227,6 +322,11 @@ int main(void)
                                         clear_place),
         cmocka_unit_test_setup_teardown(what_is_not_signed_is_said, make_place, clear_place),
         cmocka_unit_test_setup_teardown(a_large_file_is_not_read, make_place, clear_place),
+        cmocka_unit_test_setup_teardown(the_smallest_file_is_the_sample, make_place, clear_place),
+        cmocka_unit_test_setup_teardown(an_input_file_that_is_gone_is_said_once, make_place,
+                                        clear_place),
+        cmocka_unit_test_setup_teardown(a_result_template_that_is_gone_is_said, make_place,
+                                        clear_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
