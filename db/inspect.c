@@ -23,7 +23,8 @@ static const struct {
 } other_tables[] = {{"msg_from_host", false}, {"msg_to_host", false}, {"team", false},
                     {"qm_connection", true},  {"qm_duty", true},      {"qm_host", true},
                     {"qm_host_said", true},   {"qm_host_fate", true}, {"qm_figures", true},
-                    {"qm_lease", true},       {"qm_fate", true},      {"qm_workunit", true}};
+                    {"qm_lease", true},       {"qm_fate", true},      {"qm_pass", true},
+                    {"qm_workunit", true}};
 
 static enum actual_kind kind_of(struct text data_type)
 {

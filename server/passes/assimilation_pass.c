@@ -454,13 +454,26 @@ static enum status assimilate_app(void *subject, const struct app_row *app)
     struct assimilation *assimilation = subject;
     enum status status = STATUS_NO_MEMORY;
 
+    int64_t complaints = assimilation->complaints.count;
+    int64_t given = assimilation->counts->assimilated + assimilation->counts->deferred;
+
     assimilation->app = app;
     assimilation->after = 0;
     assimilation->lease = pass_lease_create(assimilation->owner, "assimilation", app->id);
     if (assimilation->lease != NULL)
         status = assimilate_all(assimilation);
     pass_lease_destroy(assimilation->lease);
-    return status;
+    if (status != STATUS_OK)
+        return status;
+    return complaints_keep(
+        &assimilation->complaints, assimilation->owner,
+        &(struct pass_turn){.pass = "assimilation",
+                            .appid = app->id,
+                            .now = assimilation->settings->now,
+                            .failures = assimilation->complaints.count - complaints,
+                            .has_done =
+                                assimilation->counts->assimilated + assimilation->counts->deferred >
+                                given});
 }
 
 static enum status run(struct assimilation *assimilation)

@@ -442,6 +442,7 @@ enum status deletion_pass(struct pass_owner *owner, const struct pass_settings *
                                 .downloads.path = owner->config->download_dir,
                                 .left = settings->jobs_max > 0 ? settings->jobs_max : INT64_MAX};
     bool with_errors = settings->now >= schedule->errors_at;
+    int64_t deleted = counts->files_deleted;
     enum status status = STATUS_NO_MEMORY;
 
     if (!settings->deletes_files)
@@ -449,6 +450,12 @@ enum status deletion_pass(struct pass_owner *owner, const struct pass_settings *
     deletion.arena = arena_create(PART_BYTES);
     if (deletion.arena != NULL)
         status = delete_all(&deletion, schedule, with_errors);
+    if (status == STATUS_OK)
+        status = complaints_keep(&deletion.complaints, owner,
+                                 &(struct pass_turn){.pass = "deletion",
+                                                     .now = settings->now,
+                                                     .failures = deletion.complaints.count,
+                                                     .has_done = counts->files_deleted > deleted});
     if (status != STATUS_OK)
         (void)db_rollback(owner->db);
     else if (with_errors)

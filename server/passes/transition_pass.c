@@ -288,6 +288,8 @@ static enum status run(struct transition_pass *pass)
     size_t count = 0, most;
     enum status status;
 
+    int64_t jobs = pass->counts.jobs;
+
     pass->place = (struct due_place){.transition_time = INT32_MIN};
     while ((most = part_jobs(pass)) > 0) {
         status = pass_lease_take(pass->lease, find_due, pass, ids, most, &count);
@@ -300,7 +302,12 @@ static enum status run(struct transition_pass *pass)
         if (count < most)
             break; /* what is due again by now comes in the next pass */
     }
-    return STATUS_OK;
+    status = complaints_keep(&pass->complaints, owner,
+                             &(struct pass_turn){.pass = "transition",
+                                                 .now = pass->settings->now,
+                                                 .failures = pass->complaints.count,
+                                                 .has_done = pass->counts.jobs > jobs});
+    return pass_failed(owner, status, "transition");
 }
 
 enum status transition_pass(struct pass_owner *owner, const struct pass_settings *settings,

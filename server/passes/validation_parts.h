@@ -56,6 +56,7 @@ struct validation_pass {
     int64_t after; /* the last workunit that was found */
     int64_t left;  /* workunits that may still be looked at */
     size_t part;   /* as many were taken; 0: none, or all that may be */
+    bool has_judged; /* some of the app */
     struct failure_row row;
 
     struct arena *arena; /* of the workunits that were read */

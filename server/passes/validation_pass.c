@@ -328,16 +328,25 @@ static enum status validate_all(struct validation_pass *pass)
 static enum status validate_app(void *subject, const struct app_row *app)
 {
     struct validation_pass *pass = subject;
+    int64_t complaints = pass->complaints->count;
     enum status status = STATUS_NO_MEMORY;
 
     pass->app = app;
     pass->after = 0;
+    pass->has_judged = false;
     pass->row = (struct failure_row){0};
     pass->lease = pass_lease_create(pass->owner, "validation", app->id);
     if (pass->lease != NULL)
         status = validate_all(pass);
     pass_lease_destroy(pass->lease);
-    return status;
+    if (status != STATUS_OK)
+        return status;
+    return complaints_keep(pass->complaints, pass->owner,
+                           &(struct pass_turn){.pass = "validation",
+                                               .appid = app->id,
+                                               .now = pass->settings->now,
+                                               .failures = pass->complaints->count - complaints,
+                                               .has_done = pass->has_judged});
 }
 
 static enum status run(struct validation_pass *pass)

@@ -218,6 +218,7 @@ static enum status try_to_write(void *subject)
         status = db_commit(db);
     if (status != STATUS_OK)
         return status;
+    pass->has_judged = true;
     count_changes(write);
     add_fates(write);
     pass_progress(pass->owner, "results validated", pass->counts->valid + pass->counts->invalid);

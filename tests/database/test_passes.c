@@ -4,6 +4,7 @@
 #include "tests/support/database.h"
 #include "tests/support/test.h"
 
+#include "db/pass_note.h"
 #include "server/base/arena.h"
 #include "server/passes/pass_repeat.h"
 #include "server/passes/purge_pass.h"
@@ -150,6 +151,69 @@ static void what_fails_is_said_up_to_a_number(void **state)
     assert_int_equal(failure.status, STATUS_OK);
 }
 
+static struct pass_note_row note_of(struct test_fixture *fixture, const char *pass)
+{
+    struct pass_note_row *rows = NULL, found = {.failures = -1};
+    size_t count = 0;
+
+    assert_status(STATUS_OK, db_pass_notes(fixture->db, fixture->arena, &rows, &count));
+    for (size_t i = 0; i < count; i++)
+        if (text_is(rows[i].pass, pass))
+            found = rows[i];
+    assert_status(STATUS_OK, db_rollback(fixture->db));
+    return found;
+}
+
+static void what_a_pass_comes_to_is_kept(void **state)
+{
+    struct test_fixture *fixture = *state;
+    struct pass_settings failing = settings;
+    struct pass_note_row note;
+
+    add_answered_jobs(fixture, 2);
+    failing.trusts = false;
+    failing.validate = "exit 7 #";
+    assert_status(STATUS_OK, pass_round(&owner, &failing, &memory, &counts));
+    note = note_of(fixture, "validation");
+    assert_i64(note.failures, 2);
+    assert_i64(note.since, NOW);
+    assert_i64(note.failed_at, NOW);
+    assert_i64(note.done_at, 0);
+    assert_true(text_equal(note.words, TEXT("the command ended with status 7")));
+    assert_true(note.app.length > 0);
+    assert_i64(note_of(fixture, "transition").failures, 0);
+    assert_i64(note_of(fixture, "transition").done_at, NOW);
+    assert_i64(note_of(fixture, "assimilation").failures, -1);
+
+    /* They add up for an hour. */
+    failing.now = NOW + 3600;
+    test_sql(fixture->database, "UPDATE workunit SET need_validate = 1");
+    assert_status(STATUS_OK, pass_round(&owner, &failing, &memory, &counts));
+    note = note_of(fixture, "validation");
+    assert_i64(note.failures, 4);
+    assert_i64(note.since, NOW);
+    assert_i64(note.failed_at, NOW + 3600);
+    failing.now = NOW + 3601;
+    test_sql(fixture->database, "UPDATE workunit SET need_validate = 1");
+    assert_status(STATUS_OK, pass_round(&owner, &failing, &memory, &counts));
+    note = note_of(fixture, "validation");
+    assert_i64(note.failures, 2);
+    assert_i64(note.since, NOW + 3601);
+
+    /* A success changes nothing of them. */
+    failing.now = NOW + 3700;
+    failing.validate = NULL;
+    failing.trusts = true;
+    test_sql(fixture->database, "UPDATE workunit SET need_validate = 1");
+    assert_status(STATUS_OK, pass_round(&owner, &failing, &memory, &counts));
+    note = note_of(fixture, "validation");
+    assert_i64(note.failures, 2);
+    assert_i64(note.failed_at, NOW + 3601);
+    assert_i64(note.done_at, NOW + 3700);
+    assert_true(text_equal(note.words, TEXT("the command ended with status 7")));
+    assert_i64(note_of(fixture, "assimilation").done_at, NOW + 3700);
+}
+
 static void an_owner_that_is_to_end_is_obeyed(void **state)
 {
     struct test_fixture *fixture = *state;
@@ -230,11 +294,9 @@ int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, open_owner, test_fixture_close)
     const struct CMUnitTest tests[] = {
-        CASE(a_round_does_what_is_due),
-        CASE(a_pass_does_no_more_than_it_was_asked_to),
-        CASE(what_fails_is_said_up_to_a_number),
-        CASE(an_owner_that_is_to_end_is_obeyed),
-        CASE(what_the_database_refuses_is_in_the_failure),
+        CASE(a_round_does_what_is_due),           CASE(a_pass_does_no_more_than_it_was_asked_to),
+        CASE(what_fails_is_said_up_to_a_number),  CASE(what_a_pass_comes_to_is_kept),
+        CASE(an_owner_that_is_to_end_is_obeyed),  CASE(what_the_database_refuses_is_in_the_failure),
         CASE(old_jobs_are_purged_as_many_as_may),
         cmocka_unit_test(parts_follow_the_time_that_commands_take),
         cmocka_unit_test(writing_takes_a_twentieth_of_the_time),

@@ -5,6 +5,7 @@
 #include "db/admin.h"
 #include "db/db.h"
 #include "db/fate_rows.h"
+#include "db/pass_note.h"
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
 #include "server/check/project_check.h"
@@ -35,9 +36,11 @@ enum {
     TRANSITION_LATE_S = 3600, /* then nobody makes them */
     VALIDATION_LATE_S = 3600,
     ASSIMILATION_LATE_S = 86400, /* some projects do it once a day */
-    FUTURE_S = 60,               /* clocks of several machines agree better than that */
-    POOL_LAG_LEAST_S = 10, /* it is about one; beyond no_work_delay a host asks twice in vain */
-    CLOCK_AHEAD_S = 60,    /* clocks may differ by this */
+    PROGRESS_TELLS_S = 3600,
+    FAILURES_TOLD_S = 1800, /* three times as long as a job is put off */
+    FUTURE_S = 60,          /* clocks of several machines agree better than that */
+    POOL_LAG_LEAST_S = 10,  /* it is about one; beyond no_work_delay a host asks twice in vain */
+    CLOCK_AHEAD_S = 60,     /* clocks may differ by this */
     TIMES_LOOKED_AT = 1000,
     COUNTED_MOST = 100000, /* an entry more is counted, so that more is noticed */
     HOSTS_ASKED = 100,     /* whether they can have the waiting jobs */
@@ -366,25 +369,92 @@ static void look_at_hosts(struct session *session, struct lines *lines)
                      contact.since));
 }
 
-/* Jobs that a command fails for are put off for minutes, and nothing is written of that; so what
- * tells is how long they wait. */
-static void add_waiting(struct lines *lines, const char *what, int64_t jobs, int64_t since,
-                        int64_t most, const char *advice)
+/* --- passes over jobs ------------------------------------------------------------------------- */
+
+struct pass_notes {
+    const struct pass_note_row *rows;
+    size_t count;
+};
+
+static struct pass_notes read_notes(struct session *session)
+{
+    struct pass_note_row *rows = NULL;
+    size_t count = 0;
+
+    if (db_pass_notes(session->db, session->arena, &rows, &count) != STATUS_OK)
+        count = 0; /* a database that is not upgraded is told of elsewhere */
+    return (struct pass_notes){.rows = rows, .count = count};
+}
+
+/* What could not be done of late: it is tried again every ten minutes or so. */
+static void look_at_passes(struct session *session, struct lines *lines,
+                           const struct pass_notes *notes)
+{
+    for (size_t i = 0; i < notes->count; i++) {
+        const struct pass_note_row *note = &notes->rows[i];
+        bool is_all = note->done_at < note->since;
+        struct text words, name = note->pass;
+
+        if (note->failures == 0 || note->failed_at < session->now - FAILURES_TOLD_S)
+            continue;
+        if (note->app.length > 0)
+            name = text_print(session->arena, TEXT_FORMAT " of " TEXT_FORMAT, TEXT_ARG(name),
+                              TEXT_ARG(note->app));
+        words =
+            text_print(session->arena, COUNT_FORMAT " since " COUNT_FORMAT " ago, %s: " TEXT_FORMAT,
+                       COUNT_ARG(note->failures, "failure"),
+                       COUNT_ARG((session->now - note->since) / 60, "minute"),
+                       is_all ? "and no success" : "beside successes", TEXT_ARG(note->words));
+        if (is_all)
+            add_line(lines, "passes", name, false, words);
+        else
+            add_state(lines, "passes", name, "warning", words);
+    }
+}
+
+/* When it did something last, for any application; 0: never, or another program does it. */
+static int64_t last_success(const struct pass_notes *notes, const char *pass)
+{
+    int64_t last = 0;
+
+    for (size_t i = 0; i < notes->count; i++)
+        if (text_is(notes->rows[i].pass, pass) && notes->rows[i].done_at > last)
+            last = notes->rows[i].done_at;
+    return last;
+}
+
+/* What waits. `most`: s that a job may wait where nothing tells that others are done meanwhile. */
+struct wait {
+    const char *what;
+    int64_t jobs, since, done_at;
+    int64_t most;
+    const char *advice;
+};
+
+static void add_waiting(struct lines *lines, const struct wait *wait)
 {
     struct session *session = lines->table.session;
-    struct text count = counted_jobs(session, jobs);
-    int64_t late = since > 0 ? session->now - since : 0;
+    struct text count = counted_jobs(session, wait->jobs), words = count;
+    int64_t late = wait->since > 0 ? session->now - wait->since : 0;
 
-    if (late < most)
-        add_line(lines, "waiting", text_from(what), true, count);
+    if (late >= wait->most)
+        words = text_print(session->arena, TEXT_FORMAT ", one for " COUNT_FORMAT, TEXT_ARG(count),
+                           COUNT_ARG(late / 60, "minute"));
+    if (late < wait->most)
+        add_line(lines, "waiting", text_from(wait->what), true, words);
+    else if (session->now - wait->done_at < PROGRESS_TELLS_S)
+        add_state(lines, "waiting", text_from(wait->what), "warning",
+                  text_print(session->arena, TEXT_FORMAT "; others were done " COUNT_FORMAT " ago",
+                             TEXT_ARG(words),
+                             COUNT_ARG((session->now - wait->done_at) / 60, "minute")));
     else
-        add_line(lines, "waiting", text_from(what), false,
-                 text_print(session->arena, TEXT_FORMAT ", one for " COUNT_FORMAT ": %s",
-                            TEXT_ARG(count), COUNT_ARG(late / 60, "minute"), advice));
+        add_line(lines, "waiting", text_from(wait->what), false,
+                 text_print(session->arena, TEXT_FORMAT ": %s", TEXT_ARG(words), wait->advice));
 }
 
 /* What others have to do: BOINC's daemons, or qmctl transition. */
-static void look_at_backlog(struct session *session, struct lines *lines)
+static void look_at_backlog(struct session *session, struct lines *lines,
+                            const struct pass_notes *notes)
 {
     struct backlog backlog;
     enum status status = db_backlog(session->db, session->now, COUNTED_MOST + 1, &backlog);
@@ -409,14 +479,16 @@ static void look_at_backlog(struct session *session, struct lines *lines)
                               TEXT_ARG(transitions), late));
     if (db_admin_oldest_waiting(session->db, &oldest) != STATUS_OK)
         return;
-    add_waiting(
-        lines, "validation", backlog.validations, oldest.validation, VALIDATION_LATE_S,
-        "does a validator run, or qmctl transition with --validate or --trust? Its log says "
-        "what failed");
-    add_waiting(lines, "assimilation", backlog.assimilations, oldest.assimilation,
-                ASSIMILATION_LATE_S,
-                "does an assimilator run, or qmctl transition with --assimilate COMMAND, or "
-                "--assimilate none? Its log says what failed");
+    add_waiting(lines,
+                &(struct wait){"validation", backlog.validations, oldest.validation,
+                               last_success(notes, "validation"), VALIDATION_LATE_S,
+                               "does a validator run, or qmctl transition with --validate or "
+                               "--trust?"});
+    add_waiting(lines,
+                &(struct wait){"assimilation", backlog.assimilations, oldest.assimilation,
+                               last_success(notes, "assimilation"), ASSIMILATION_LATE_S,
+                               "does an assimilator run, or qmctl transition with --assimilate "
+                               "COMMAND, or --assimilate none?"});
 }
 
 /* Jobs that wait for something that is gone. */
@@ -582,6 +654,8 @@ static void reach_database(struct session *session, struct lines *lines)
 /* What can be read is shown, whatever is wrong. */
 static void look_at_database(struct session *session, struct lines *lines)
 {
+    struct pass_notes notes;
+
     if (!lines->is_whole)
         reach_database(session, lines);
     else if (lines->found.errors[TOPIC_database] == 0)
@@ -590,7 +664,9 @@ static void look_at_database(struct session *session, struct lines *lines)
     if (session_db(session) != STATUS_OK)
         return;
     look_at_queue(session, lines);
-    look_at_backlog(session, lines);
+    notes = read_notes(session);
+    look_at_backlog(session, lines, &notes);
+    look_at_passes(session, lines, &notes);
     look_at_lost_jobs(session, lines);
     look_at_numbers(session, lines);
     look_at_results(session, lines);
