@@ -191,6 +191,18 @@ static enum status on_text(void *context, struct text piece, int line)
     return STATUS_OK;
 }
 
+/* Of a list each counts. In another file it is meant to replace the first. */
+static void find_given_twice(struct loader *loader, const struct config_option *option)
+{
+    const struct config_origin *before = &loader->config->origins[option - config_options];
+
+    if (before->is_given && before->file.at == loader->file.at && option->type != CONFIG_LIST &&
+        option->type != CONFIG_REGEXES)
+        find(loader, false, loader->line,
+             text_print(loader->arena, "%s was given in line %d already; this one counts",
+                        option->name, before->line));
+}
+
 static void option_end(struct loader *loader)
 {
     const struct config_option *option = loader->option;
@@ -205,6 +217,7 @@ static void option_end(struct loader *loader)
         return;
     }
     loader->value.length = config_unrepair(loader->value.at, loader->value.length);
+    find_given_twice(loader, option);
     enum status status =
         config_set_option(loader->config, option, buffer_text(&loader->value), origin, &failure);
     if (status != STATUS_OK)

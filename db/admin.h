@@ -442,6 +442,10 @@ MUST_CHECK enum status db_admin_unfinished_templates(struct db *db, struct arena
                                                      int64_t appid, size_t looked_at,
                                                      struct job_template_row **ret_rows,
                                                      size_t *ret_count);
+/* Likewise: those whose quorum is larger than the number of users, in a row; no row: none is. */
+MUST_CHECK enum status db_admin_large_quorums(struct db *db, struct arena *arena, int64_t appid,
+                                              size_t looked_at, struct large_quorum_row **ret_rows,
+                                              size_t *ret_count);
 /* Who had an instance of the workunit. */
 MUST_CHECK enum status db_admin_holders(struct db *db, struct arena *arena, int64_t workunitid,
                                         size_t most, struct holder_row **ret_rows,

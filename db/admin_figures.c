@@ -285,6 +285,14 @@ enum status db_admin_unfinished_templates(struct db *db, struct arena *arena, in
                   .looked_at = (int64_t)looked_at);
 }
 
+enum status db_admin_large_quorums(struct db *db, struct arena *arena, int64_t appid,
+                                   size_t looked_at, struct large_quorum_row **ret_rows,
+                                   size_t *ret_count)
+{
+    return DB_ALL(db, admin_large_quorums, arena, ret_rows, ret_count, .appid = appid,
+                  .looked_at = (int64_t)looked_at);
+}
+
 enum status db_admin_holders(struct db *db, struct arena *arena, int64_t workunitid, size_t most,
                              struct holder_row **ret_rows, size_t *ret_count)
 {

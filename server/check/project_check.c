@@ -34,6 +34,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -45,6 +46,8 @@ enum {
     APPS_LOOKED_AT = 100,
     FAULTS_BYTES = 100000,
     SHORT_DEADLINE_S = 86400,
+    SELDOM_S = 12 * 3600,
+    FILES_LEFT_LEAST = 1000,
     FINDING_BYTES = 4096,
     CHECK_BYTES_MAX = 64 * 1024 * 1024,
     BLOCK_BYTES_MAX = 65535,
@@ -133,6 +136,25 @@ static void check_address(struct check *check)
               place(check, "master_url"), TEXT_ARG(url), TEXT_ARG(spelled));
 }
 
+/* Those that clients connect to, beside master_url. */
+static void check_urls(struct check *check)
+{
+    const struct config *config = check->config;
+    const struct {
+        const char *option;
+        struct text url;
+    } urls[] = {{"download_url", config->download_url}, {"upload_url", config->upload_url}};
+
+    for (size_t i = 0; i < sizeof urls / sizeof urls[0]; i++)
+        if (urls[i].url.length > 0 && url_fault(urls[i].url) != NULL)
+            found(check, CHECK_ERROR, "%s: the URL %s", place(check, urls[i].option),
+                  url_fault(urls[i].url));
+    for (size_t i = 0; i < config->scheduler_url.count; i++)
+        if (url_fault(config->scheduler_url.items[i]) != NULL)
+            found(check, CHECK_ERROR, "%s: the URL %s", place(check, "scheduler_url"),
+                  url_fault(config->scheduler_url.items[i]));
+}
+
 static void check_options(struct check *check)
 {
     const struct config *config = check->config;
@@ -146,6 +168,10 @@ static void check_options(struct check *check)
         if (options[i].value.length == 0)
             found(check, CHECK_ERROR, "config.xml: %s is not given", options[i].name);
     check_address(check);
+    check_urls(check);
+    if (config->min_sendwork_interval >= SELDOM_S)
+        found(check, CHECK_WARNING, "%s: a host gets jobs once in %.1f hours at most",
+              place(check, "min_sendwork_interval"), config->min_sendwork_interval / 3600);
 }
 
 /* As a server takes it: from the project's folder where it is relative. */
@@ -155,6 +181,14 @@ static struct text folder_path(const struct check *check, struct text dir)
                ? dir
                : text_print(check->arena, TEXT_FORMAT "/" TEXT_FORMAT,
                             TEXT_ARG(check->config->project_dir_path), TEXT_ARG(dir));
+}
+
+/* File systems without such a bound say 0 of 0. */
+static bool has_no_inodes(const char *path)
+{
+    struct statvfs room;
+
+    return statvfs(path, &room) == 0 && room.f_files > 0 && room.f_favail < FILES_LEFT_LEAST;
 }
 
 static void check_folder(struct check *check, const char *option, struct text dir)
@@ -172,6 +206,10 @@ static void check_folder(struct check *check, const char *option, struct text di
     else if (access(path, W_OK | X_OK) != 0)
         found(check, CHECK_WARNING, "%s: %s is not writable for the user who asks",
               place(check, option), path);
+    else if (has_no_inodes(path))
+        found(check, CHECK_ERROR,
+              "%s: the file system of %s has room for less than " COUNT_FORMAT " (df -i)",
+              place(check, option), path, COUNT_ARG(FILES_LEFT_LEAST, "more file"));
     else if ((info.st_mode & S_IWOTH) != 0)
         found(check, CHECK_WARNING,
               "%s: everybody on this machine can put files into %s, and take the place of others:"
@@ -179,10 +217,37 @@ static void check_folder(struct check *check, const char *option, struct text di
               place(check, option), path);
 }
 
+/* Whether the one is the other, or lies in it. */
+static bool is_within(const struct check *check, struct text inner, struct text outer)
+{
+    struct text one = text_print(check->arena, TEXT_FORMAT "/", TEXT_ARG(inner));
+    struct text other = text_print(check->arena, TEXT_FORMAT "/", TEXT_ARG(outer));
+
+    return inner.length > 0 && outer.length > 0 && text_starts(one, other);
+}
+
+/* What hosts send is nobody's to download: another host's answers, or whatever somebody puts there.
+ */
+static void check_uploads_hidden(struct check *check)
+{
+    const struct config *config = check->config;
+    struct text uploads = folder_path(check, config->upload_dir);
+    const struct text shown[] = {folder_path(check, config->download_dir),
+                                 folder_path(check, TEXT("html/user"))};
+
+    for (size_t i = 0; config->upload_dir.length > 0 && i < sizeof shown / sizeof shown[0]; i++)
+        if (is_within(check, uploads, shown[i]))
+            found(check, CHECK_ERROR,
+                  "%s: " TEXT_FORMAT " is within " TEXT_FORMAT
+                  ", so that everybody can download what hosts upload: choose another folder",
+                  place(check, "upload_dir"), TEXT_ARG(uploads), TEXT_ARG(shown[i]));
+}
+
 static void check_folders(struct check *check)
 {
     check_folder(check, "download_dir", check->config->download_dir);
     check_folder(check, "upload_dir", check->config->upload_dir);
+    check_uploads_hidden(check);
 }
 
 /* What a server reads of them, which it cannot start without; both halves; who may read them. */
@@ -407,6 +472,45 @@ static void check_table_keys(struct check *check)
               TEXT_ARG(tables[i].columns_of_key));
 }
 
+/* What a table cannot do that is of another engine, no statement tells. */
+static void check_engines(struct check *check)
+{
+    struct adoption_table_row *tables;
+    size_t count;
+
+    if (db_adoption_engines(check->db, check->arena, &tables, &count) != STATUS_OK) {
+        not_checked(check, "engines of tables");
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        found(check, CHECK_ERROR,
+              "table " TEXT_FORMAT ": its engine is " TEXT_FORMAT
+              ", which knows no transactions, so that half of a request may be kept: ALTER TABLE"
+              " " TEXT_FORMAT " ENGINE=InnoDB",
+              TEXT_ARG(tables[i].name), TEXT_ARG(tables[i].engine), TEXT_ARG(tables[i].name));
+}
+
+/* Statements name some of them, and fail without. */
+static void check_indexes(struct check *check)
+{
+    struct adoption_index_row *rows;
+    size_t count;
+
+    if (db_adoption_indexes(check->db, check->arena, &rows, &count) != STATUS_OK) {
+        not_checked(check, "indexes");
+        return;
+    }
+    for (size_t i = 0; i < needed_index_count; i++) {
+        const struct needed_index *needed = &needed_indexes[i];
+
+        if (needed_index_state(needed, rows, count) == INDEX_MISSING)
+            found(check, needed->how == INDEX_BY_NAME ? CHECK_ERROR : CHECK_WARNING,
+                  "table %s lacks the index %s: %s: CREATE%s INDEX %s ON %s (%s)", needed->table,
+                  needed->name, needed->why, needed->how == INDEX_UNIQUE ? " UNIQUE" : "",
+                  needed->name, needed->table, needed->columns);
+    }
+}
+
 /* A thread that gets no connection answers that the project is down. */
 static void check_limits(struct check *check)
 {
@@ -489,6 +593,8 @@ static void check_database(struct check *check)
     if (db_admin_open(check->config, &check->db, &unused) == STATUS_OK) {
         check_limits(check);
         check_settings(check);
+        check_engines(check);
+        check_indexes(check);
     }
 }
 
@@ -549,6 +655,28 @@ static void check_versions(struct check *check)
     catalog_release(catalog);
 }
 
+/* Where a user gets one result of a job at most. */
+static void check_quorums(struct check *check, const struct app_row *app)
+{
+    struct large_quorum_row *rows;
+    size_t count;
+
+    if (!check->config->one_result_per_user_per_wu)
+        return;
+    if (db_admin_large_quorums(check->db, check->arena, app->id, JOBS_LOOKED_AT, &rows, &count) !=
+        STATUS_OK) {
+        not_checked(check, "quorums");
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        found(check, CHECK_WARNING,
+              TEXT_FORMAT ": " COUNT_FORMAT ", such as " TEXT_FORMAT ", with a quorum of %" PRId64
+                          " cannot end, as a user gets one result of a job "
+                          "(one_result_per_user_per_wu) and there are no more than " COUNT_FORMAT,
+              TEXT_ARG(app->name), COUNT_ARG(rows[i].jobs, "unfinished job"),
+              TEXT_ARG(rows[i].name), rows[i].quorum, COUNT_ARG(rows[i].users, "user"));
+}
+
 /* Some of the jobs of each application, so that it takes no longer where there are many. */
 static void check_jobs(struct check *check)
 {
@@ -573,6 +701,7 @@ static void check_jobs(struct check *check)
             not_checked(check, "files of jobs");
             break;
         }
+        check_quorums(check, &rows.apps[i]);
         job_inputs_judge(&files, &rows.apps[i], jobs, job_count, check->arena, &faults);
         job_templates_judge(check->config, &rows.apps[i], templates, template_count, check->arena,
                             &faults);
