@@ -243,10 +243,25 @@ static void check_uploads_hidden(struct check *check)
                   place(check, "upload_dir"), TEXT_ARG(uploads), TEXT_ARG(shown[i]));
 }
 
+/* Made by the upload handler, or brought back by somebody else. */
+static void check_unfinished(struct check *check)
+{
+    const char *path = text_string(
+        check->arena, text_print(check->arena, TEXT_FORMAT "/.partial",
+                                 TEXT_ARG(folder_path(check, check->config->upload_dir))));
+
+    if (check->config->upload_dir.length > 0 && access(path, F_OK) == 0 &&
+        access(path, W_OK | X_OK) != 0)
+        found(check, CHECK_WARNING,
+              "%s: %s, where unfinished uploads lie, is not writable for the user who asks",
+              place(check, "upload_dir"), path);
+}
+
 static void check_folders(struct check *check)
 {
     check_folder(check, "download_dir", check->config->download_dir);
     check_folder(check, "upload_dir", check->config->upload_dir);
+    check_unfinished(check);
     check_uploads_hidden(check);
 }
 
@@ -483,9 +498,9 @@ static void check_engines(struct check *check)
         return;
     }
     for (size_t i = 0; i < count; i++)
-        found(check, CHECK_ERROR,
+        found(check, db_adoption_writes(tables[i].name) ? CHECK_ERROR : CHECK_WARNING,
               "table " TEXT_FORMAT ": its engine is " TEXT_FORMAT
-              ", which knows no transactions, so that half of a request may be kept: ALTER TABLE"
+              ", which knows no transactions, so that half of a change may be kept: ALTER TABLE"
               " " TEXT_FORMAT " ENGINE=InnoDB",
               TEXT_ARG(tables[i].name), TEXT_ARG(tables[i].engine), TEXT_ARG(tables[i].name));
 }
@@ -677,7 +692,8 @@ static void check_quorums(struct check *check, const struct app_row *app)
               TEXT_ARG(rows[i].name), rows[i].quorum, COUNT_ARG(rows[i].users, "user"));
 }
 
-/* Some of the jobs of each application, so that it takes no longer where there are many. */
+/* Some of the jobs of each application, so that it takes no longer where there are many. Jobs that
+ * cannot end are no matter of a project's move. */
 static void check_jobs(struct check *check)
 {
     const struct version_files files = {
@@ -685,7 +701,8 @@ static void check_jobs(struct check *check)
     struct buffer faults = buffer_on_heap(FAULTS_BYTES);
     struct catalog_rows rows;
 
-    if (check->db == NULL || check->config->download_dir.length == 0 ||
+    if (check->db == NULL || check->database == CHECK_READ_ONLY ||
+        check->config->download_dir.length == 0 ||
         db_catalog(check->db, check->arena, &rows) != STATUS_OK)
         return; /* said already */
     for (size_t i = 0; i < rows.app_count && i < APPS_LOOKED_AT; i++) {

@@ -322,6 +322,16 @@ static enum status write_certificate(struct arena *arena, const struct output_pi
     return STATUS_OK;
 }
 
+int64_t output_template_largest(const struct output_template *output)
+{
+    int64_t largest = 0;
+
+    for (size_t i = 0; i < output->piece_count; i++)
+        if (output->pieces[i].kind == PIECE_CERTIFICATE && output->pieces[i].max_bytes > largest)
+            largest = output->pieces[i].max_bytes;
+    return largest;
+}
+
 enum status output_template_write(const struct output_template *output, struct arena *arena,
                                   struct text result_name, uint32_t number,
                                   struct rsa_signer *upload_signer, struct buffer *buffer,

@@ -35,6 +35,9 @@ MUST_CHECK enum status output_template_read(struct arena *arena, const char *nam
                                             struct output_template *ret_output,
                                             struct failure *failure);
 
+/* Of the largest file that a certificate covers, in bytes; 0: none does. */
+int64_t output_template_largest(const struct output_template *output);
+
 /* result.xml_doc_in (policy(7) 14.3) of the result of that name. `number` makes the names of its
  * files hard to guess. The signer (by upload_private) may be NULL unless the template was read with
  * certificates. */

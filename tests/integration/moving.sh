@@ -17,6 +17,7 @@ web_port=$port
 boinc_tables "$schema" 2012
 boinc_folder "$project" "$schema"
 sed -i "s|127.0.0.1/|127.0.0.1:$port/|" "$project/config.xml" "$project/html/user/schedulers.txt"
+cp "$project/html/user/schedulers.txt" "$project/html/user/index.html" # which its PHP would show
 rows "INSERT INTO platform SET create_time = 1, name = 'x86_64-pc-linux-gnu', user_friendly_name = 'Linux'"
 fill_project
 add_jobs 5

@@ -111,6 +111,7 @@ rows "SET sql_mode = ''; INSERT INTO batch SET name = 'one & all'; UPDATE workun
 start_server two --threads 2
 one_pid=$server_pid
 start_server three --threads 2
+web_port='' # another
 start_nginx "$work/three.socket"
 claim "what was counted before is on the page" within 20 page_has status \
     "<th scope=\"row\">requests that a thread took</th><td>[^<]*</td><td>$asked</td><td>$asked</td><td>0</td>"

@@ -36,6 +36,7 @@ enum {
     TRANSITION_LATE_S = 3600, /* then nobody makes them */
     VALIDATION_LATE_S = 3600,
     ASSIMILATION_LATE_S = 86400, /* some projects do it once a day */
+    LARGE_REQUEST = 4 << 20,     /* bytes */
     PROGRESS_TELLS_S = 3600,
     FAILURES_TOLD_S = 1800, /* three times as long as a job is put off */
     FUTURE_S = 60,          /* clocks of several machines agree better than that */
@@ -180,6 +181,12 @@ static bool look_at_scheduler(struct session *session, struct lines *lines, stru
     if (is_well)
         words = text_print(session->arena, "answers in %.0f ms", answer.seconds * 1000);
     add_line(lines, "scheduler", url, is_well, words);
+    if (is_well && web_question_is_too_large(session->arena, url, LARGE_REQUEST))
+        add_state(lines, "scheduler", url, "warning",
+                  text_print(session->arena,
+                             "the web server refuses requests of %d MB (HTTP status 413; nginx: "
+                             "client_max_body_size 64m), which hosts with many jobs send",
+                             LARGE_REQUEST >> 20));
     buffer_free(&answer.page);
     return is_ours;
 }
@@ -299,6 +306,9 @@ static void look_at_schedulers(struct session *session, struct lines *lines)
         look_at_server(session, lines, text_from(url));
     for (size_t i = 0; count == 0 && i < urls->count; i++)
         look_at_server(session, lines, urls->items[i]);
+    if (count + urls->count == 0)
+        add_state(lines, "scheduler", TEXT("-"), "unknown",
+                  TEXT("config.xml has no scheduler_url, so none was asked (or give --url)"));
 }
 
 /* --- database and queue ----------------------------------------------------------------------- */
@@ -568,7 +578,9 @@ static struct text failing_words(struct session *session, const struct fates_sum
 {
     struct text why = NO_TEXT;
 
-    if (summary->worst_exits > 0)
+    if (2 * summary->by_fate[FATE_NO_REPLY] > summary->failed)
+        why = TEXT(", most of them without a reply before their deadline");
+    else if (summary->worst_exits > 0)
         why = text_print(session->arena, ", mostly with exit status %" PRId64 " (" TEXT_FORMAT ")",
                          summary->worst_exit,
                          TEXT_ARG(fates_exit_words(session->arena, summary->worst_exit)));
@@ -675,34 +687,40 @@ static void look_at_database(struct session *session, struct lines *lines)
     (void)db_rollback(session->db);
 }
 
-/* Jobs that none of the hosts asked can have: those that are sure, or may be had by a few. */
-static void add_lost_jobs(struct lines *lines, const struct job_chances *chances, bool is_sure)
+/* Jobs that none of the hosts asked can have, for one reason that stands against most hosts: those
+ * that are sure, or may be had by a few. */
+static void add_lost_jobs(struct lines *lines, const struct job_chances *chances, bool is_sure,
+                          enum reason wanted)
 {
     struct session *session = lines->table.session;
     const struct job_chance *first = NULL;
-    enum reason reason;
+    struct text words, why = NO_TEXT;
     int64_t jobs = 0;
-    struct text words;
 
     for (size_t i = 0; i < chances->count; i++) {
         const struct job_chance *chance = &chances->items[i];
+        enum reason reason;
 
         if (!job_chance_is_none(chances, chance) || job_chance_is_sure(chances, chance) != is_sure)
             continue;
+        words = job_chance_words(session->arena, chance, &reason);
+        if (reason != wanted)
+            continue;
         jobs += chance->class.count;
-        if (first == NULL)
+        if (first == NULL) {
             first = chance;
+            why = words;
+        }
     }
     if (first == NULL)
         return;
-    words = text_print(session->arena,
-                       "%" PRId64 " waiting job%s, such as " TEXT_FORMAT
-                       ": no fit among %s (%zu)%s. " TEXT_FORMAT ". See qmctl why --jobs",
-                       jobs, jobs == 1 ? "" : "s", TEXT_ARG(first->class.job.workunit.name),
-                       chances->are_all_asked ? "the hosts asked"
-                                              : "the hosts asked, which were drawn at random",
-                       chances->hosts, is_sure ? "" : ": few hosts or none fit",
-                       TEXT_ARG(job_chance_words(session->arena, first, &reason)));
+    words = text_print(
+        session->arena,
+        COUNT_FORMAT ", such as " TEXT_FORMAT ": no fit among %s (%zu)%s. " TEXT_FORMAT
+                     ". See qmctl why --jobs",
+        COUNT_ARG(jobs, "waiting job"), TEXT_ARG(first->class.job.workunit.name),
+        chances->are_all_asked ? "the hosts asked" : "the hosts asked, which were drawn at random",
+        chances->hosts, is_sure ? "" : ": few hosts or none fit", TEXT_ARG(why));
     if (is_sure)
         add_line(lines, "jobs", first->app_name, false, words);
     else
@@ -729,8 +747,10 @@ static void look_at_chances(struct session *session, struct lines *lines)
         session->failure = (struct failure){.status = STATUS_OK};
     for (size_t i = 0; i < chances.count; i++)
         some_are_none = some_are_none || job_chance_is_none(&chances, &chances.items[i]);
-    add_lost_jobs(lines, &chances, true);
-    add_lost_jobs(lines, &chances, false);
+    for (int reason = 0; some_are_none && reason <= REASON_COUNT; reason++) {
+        add_lost_jobs(lines, &chances, true, (enum reason)reason);
+        add_lost_jobs(lines, &chances, false, (enum reason)reason);
+    }
     if (chances.count > 0 && chances.hosts == 0)
         add_state(lines, "jobs", TEXT("-"), "unknown",
                   TEXT("not known whether hosts can have the waiting jobs: none has come within "

@@ -13,11 +13,18 @@
 #include "tools/qmctl/session/project_session.h"
 
 #include <dirent.h>
+#include <inttypes.h>
 #include <stdio.h>
 
 #include "server/base/banned.h"
 
-enum { CONNECT_S = 3, PATIENCE_S = 6, MOVES_MAX = 10, PAGE_BYTES_MAX = 100000 };
+enum {
+    CONNECT_S = 3,
+    PATIENCE_S = 6,
+    MOVES_MAX = 10,
+    PAGE_BYTES_MAX = 100000,
+    REQUEST_BYTES = 10000
+};
 
 static const char question[] =
     "<data_server_request>\n"
@@ -79,33 +86,51 @@ static struct text judge(struct arena *arena, long status, struct text page)
         TEXT_ARG(web_beginning(arena, element(page, TEXT("<message>"), TEXT("</message>")))));
 }
 
-struct text upload_url_problem(struct session *session)
+static struct text ask_all(struct arena *arena, struct text url, int64_t largest)
 {
-    struct text url = session->config->upload_url;
     struct buffer page = buffer_on_heap(PAGE_BYTES_MAX);
+    struct text found = TEXT("no memory");
+    bool is_lost = false;
     long status = 0;
+
+    if (ask(arena, url, &page, &status, &is_lost, &found) == CURLE_OK)
+        found = is_lost ? TEXT("it redirects by a status of 302 or 303, after which clients "
+                               "send no file; 301, 307 or 308 keep it")
+                        : judge(arena, status, buffer_text(&page));
+    buffer_free(&page);
+    if (found.length == 0 && web_question_is_too_large(arena, url, largest + REQUEST_BYTES))
+        found = text_print(arena,
+                           "the web server refuses files of %" PRId64
+                           " bytes, which templates allow (HTTP status 413; nginx: "
+                           "client_max_body_size 0)",
+                           largest);
+    return found;
+}
+
+static struct text problem_of(struct session *session, int64_t largest)
+{
+    struct text url = session->config->upload_url, found;
 
     if (url.length == 0)
         return TEXT("output files cannot be uploaded: config.xml has no upload_url");
     (void)curl_global_init(CURL_GLOBAL_DEFAULT);
-    bool is_lost = false;
-    struct text found = TEXT("no memory");
-    CURLcode result = ask(session->arena, url, &page, &status, &is_lost, &found);
-    if (result == CURLE_OK)
-        found = is_lost ? TEXT("it redirects by a status of 302 or 303, after which clients "
-                               "send no file; 301, 307 or 308 keep it")
-                        : judge(session->arena, status, buffer_text(&page));
+    found = ask_all(session->arena, url, largest);
     if (found.length > 0)
         found = text_print(session->arena,
                            "output files cannot be uploaded to " TEXT_FORMAT
                            " (upload_url): " TEXT_FORMAT,
                            TEXT_ARG(url), TEXT_ARG(found));
     curl_global_cleanup();
-    buffer_free(&page);
     return found;
 }
 
-static bool template_uploads(struct session *session, const char *name)
+struct text upload_url_problem(struct session *session)
+{
+    return problem_of(session, 0);
+}
+
+/* Of its largest file, in bytes; -1: it has none. */
+static int64_t template_largest(struct session *session, const char *name)
 {
     struct arena *arena = session->arena;
     const char *path =
@@ -115,10 +140,12 @@ static bool template_uploads(struct session *session, const char *name)
     struct text document;
 
     if (!text_ends(text_from(name), TEXT("out")) && !text_ends(text_from(name), TEXT("out.xml")))
-        return false;
-    return file_read(arena, path, TEMPLATE_BYTES_MAX, &document, NULL) == STATUS_OK &&
-           output_template_read(arena, name, document, &options, &output, NULL) == STATUS_OK &&
-           output.file_count > 0;
+        return -1;
+    if (file_read(arena, path, TEMPLATE_BYTES_MAX, &document, NULL) != STATUS_OK ||
+        output_template_read(arena, name, document, &options, &output, NULL) != STATUS_OK ||
+        output.file_count == 0)
+        return -1;
+    return output_template_largest(&output);
 }
 
 struct text upload_templates_problem(struct session *session)
@@ -126,14 +153,17 @@ struct text upload_templates_problem(struct session *session)
     DIR *folder = opendir(
         text_string(session->arena, text_print(session->arena, "%s/templates", session->project)));
     struct dirent *entry;
-    bool uploads = false;
+    int64_t largest = -1;
 
-    while (folder != NULL && !uploads && (entry = readdir(folder)) != NULL) {
+    while (folder != NULL && (entry = readdir(folder)) != NULL) {
         struct arena_mark mark = arena_mark(session->arena);
-        uploads = entry->d_name[0] != '.' && template_uploads(session, entry->d_name);
+        int64_t bytes = entry->d_name[0] == '.' ? -1 : template_largest(session, entry->d_name);
+
+        if (bytes > largest)
+            largest = bytes;
         arena_rewind(session->arena, mark);
     }
     if (folder != NULL)
         (void)closedir(folder);
-    return uploads ? upload_url_problem(session) : NO_TEXT;
+    return largest < 0 ? NO_TEXT : problem_of(session, largest);
 }

@@ -122,3 +122,36 @@ struct text web_question_failure(struct arena *arena, CURL *easy, CURLcode resul
                              : text_print(arena, TEXT_FORMAT " (" TEXT_FORMAT ")", TEXT_ARG(dates),
                                           TEXT_ARG(words));
 }
+
+enum { SIZE_PATIENCE_S = 6, SIZE_PAGE_BYTES = 65536 };
+
+/* It may go on: that is all that was to be known. */
+static size_t send_nothing(char *bytes, size_t size, size_t count, void *context)
+{
+    (void)bytes;
+    (void)size;
+    (void)count;
+    (void)context;
+    return CURL_READFUNC_ABORT;
+}
+
+bool web_question_is_too_large(struct arena *arena, struct text url, int64_t bytes)
+{
+    struct buffer page = buffer_on_heap(SIZE_PAGE_BYTES);
+    CURL *easy = web_question(arena, url, (long)SIZE_PATIENCE_S, &page);
+    struct curl_slist *headers = curl_slist_append(NULL, "Expect: 100-continue");
+    long status = 0;
+
+    if (easy != NULL && headers != NULL) {
+        curl_easy_setopt(easy, CURLOPT_POST, 1L);
+        curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)bytes);
+        curl_easy_setopt(easy, CURLOPT_READFUNCTION, send_nothing);
+        curl_easy_setopt(easy, CURLOPT_HTTPHEADER, headers);
+        (void)curl_easy_perform(easy); /* it is cut in the midst where it may go on */
+        curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
+    }
+    curl_slist_free_all(headers);
+    curl_easy_cleanup(easy);
+    buffer_free(&page);
+    return status == 413;
+}
