@@ -294,9 +294,12 @@ int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, open_owner, test_fixture_close)
     const struct CMUnitTest tests[] = {
-        CASE(a_round_does_what_is_due),           CASE(a_pass_does_no_more_than_it_was_asked_to),
-        CASE(what_fails_is_said_up_to_a_number),  CASE(what_a_pass_comes_to_is_kept),
-        CASE(an_owner_that_is_to_end_is_obeyed),  CASE(what_the_database_refuses_is_in_the_failure),
+        CASE(a_round_does_what_is_due),
+        CASE(a_pass_does_no_more_than_it_was_asked_to),
+        CASE(what_fails_is_said_up_to_a_number),
+        CASE(what_a_pass_comes_to_is_kept),
+        CASE(an_owner_that_is_to_end_is_obeyed),
+        CASE(what_the_database_refuses_is_in_the_failure),
         CASE(old_jobs_are_purged_as_many_as_may),
         cmocka_unit_test(parts_follow_the_time_that_commands_take),
         cmocka_unit_test(writing_takes_a_twentieth_of_the_time),

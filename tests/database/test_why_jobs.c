@@ -320,7 +320,7 @@ static void one_job_is_explained(void **state)
     assert_says(line, "may be\t-\t-");
     assert_int_equal(0, ask("why --job job_2", "work\tjob_2\t2 of 6\t", line));
     assert_says(line, "no\tmemory\t"
-                      "the jobs need more memory than may be used (the nearest: ");
+                      "the jobs need more memory than BOINC may use (the nearest: ");
     assert_int_equal(0, ask("why --job job_2", "work\tjob_2\t3 of 6\t", line));
     assert_says(line, "no\thost_blacklisted\t"
                       "the project excludes the host");

@@ -361,7 +361,8 @@ together=" future numbers lost_commits log_of_all failing_host missing_program c
     missing_job_input missing_result_template not_served master_page failing_validator no_transitions not_validated
     not_assimilated lost_app lost_target clock_back app_without_version old_app other_platform retired_versions new_client
     other_kind much_memory much_disk short_deadline version_number large_quorum time_outs open_key unknown_plan_class
-    stop_uploads given_twice seldom outside not_innodb "
+    stop_uploads given_twice seldom outside not_innodb half_a_key gui_urls bad_template plan_class_word terms open_folder
+    shown_password "
 together=${together//$'\n'/ }
 read_rows() { # keys, statuses, checks, figures
     local key status check figure

@@ -743,7 +743,8 @@ const struct subcommand subcommands[] = {
      "writing the database as a server does, the queue, jobs that wait for transition, validation "
      "or assimilation, hosts, each scheduler's own report and its last ten minutes, the page at "
      "master_url, the download of a file, and uploads, if templates have output files. Jobs are "
-     "counted up to 100000, so that millions take no longer (qmctl queue counts all). Exit status 1 "
+     "counted up to 100000, so that millions take no longer (qmctl queue counts all). Exit status "
+     "1 "
      "if something has FAILED.",
      "qmctl status", OPTIONS(status_options), .run = command_status},
     {"why", "[HOST]",

@@ -414,7 +414,7 @@ static void look_at_passes(struct session *session, struct lines *lines,
             text_print(session->arena, COUNT_FORMAT " since " COUNT_FORMAT " ago, %s: " TEXT_FORMAT,
                        COUNT_ARG(note->failures, "failure"),
                        COUNT_ARG((session->now - note->since) / 60, "minute"),
-                       is_all ? "and no success" : "beside successes", TEXT_ARG(note->words));
+                       is_all ? "and no success" : "and some successes", TEXT_ARG(note->words));
         if (is_all)
             add_line(lines, "passes", name, false, words);
         else
