@@ -355,6 +355,8 @@ static enum status assimilate_taken(struct assimilation *assimilation, const int
         else
             await(assimilation);
     }
+    if (status != STATUS_OK && assimilation->crew != NULL)
+        command_crew_drop(assimilation->crew);
     assimilation->after = ids[count - 1] > assimilation->after && status == STATUS_OK &&
                                   assimilation->next == assimilation->job_count
                               ? ids[count - 1]

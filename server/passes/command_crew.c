@@ -65,6 +65,14 @@ void command_crew_destroy(struct command_crew *crew)
     free(crew);
 }
 
+void command_crew_drop(struct command_crew *crew)
+{
+    end_processes(crew);
+    crew->has_failed = false;
+    if (crew->line != NULL)
+        line_process_drop(crew->line);
+}
+
 bool command_crew_has_room(const struct command_crew *crew)
 {
     if (crew->line != NULL)

@@ -50,6 +50,9 @@ size_t command_crew_waiting(const struct command_crew *crew);
 /* There is room. What cannot be asked is answered so. STATUS_NO_MEMORY. */
 MUST_CHECK enum status command_crew_ask(struct command_crew *crew,
                                         const struct command_question *question);
+/* Ends what was asked: nobody wants the answers any more. A process that reads lines is started
+ * again with the next question. */
+void command_crew_drop(struct command_crew *crew);
 /* Waits for an answer, but not beyond `until` (as clock_seconds). False: there is none; where the
  * owner is to end, or a signal ends us, all questions that waited are gone. */
 bool command_crew_await(struct command_crew *crew, double until, struct command_answer *ret_answer);

@@ -150,6 +150,14 @@ static void hear_end(struct line_process *line, struct failure *failure)
                    (int)found);
 }
 
+void line_process_drop(struct line_process *line)
+{
+    if (line->count > 0)
+        end(line);
+    while (line->count > 0)
+        forget(line, line->count - 1);
+}
+
 void line_process_destroy(struct line_process *line)
 {
     int status;
@@ -164,9 +172,8 @@ void line_process_destroy(struct line_process *line)
             line->pid = 0;
         }
     }
+    line_process_drop(line);
     end(line);
-    while (line->count > 0)
-        forget(line, line->count - 1);
     free(line);
 }
 

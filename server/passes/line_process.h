@@ -23,6 +23,7 @@ void line_process_destroy(struct line_process *line); /* NULL is fine */
 bool line_process_has_room(const struct line_process *line);
 size_t line_process_waiting(const struct line_process *line);
 MUST_CHECK enum status line_process_ask(struct line_process *line, int64_t id, struct text text);
+void line_process_drop(struct line_process *line);
 bool line_process_await(struct line_process *line, double until, struct command_answer *ret_answer);
 
 #endif

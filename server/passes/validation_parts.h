@@ -53,9 +53,9 @@ struct validation_pass {
     bool crew_reads_lines;
     int64_t questions; /* of the crew, so far */
     struct pass_lease *lease;
-    int64_t after; /* the last workunit that was found */
-    int64_t left;  /* workunits that may still be looked at */
-    size_t part;   /* as many were taken; 0: none, or all that may be */
+    int64_t after;   /* the last workunit that was found */
+    int64_t left;    /* workunits that may still be looked at */
+    size_t part;     /* as many were taken; 0: none, or all that may be */
     bool has_judged; /* some of the app */
     struct failure_row row;
 

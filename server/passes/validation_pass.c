@@ -215,6 +215,8 @@ static enum status compare_and_write(struct validation_pass *pass)
         else
             status = await(pass, &course);
     }
+    if (status != STATUS_OK && pass->crew != NULL)
+        command_crew_drop(pass->crew);
     return status;
 }
 

@@ -81,7 +81,7 @@ done
 
 # The status page shows the same process, and what was read again.
 # shellcheck disable=SC2317 # within() calls it
-get_status() { curl -s "$url/${1:-status}" | sed 's/ data-label="[^"]*"//g' >"$work/status"; }
+get_status() { curl -s "$url/status" | sed 's/ data-label="[^"]*"//g' >"$work/status"; }
 # shellcheck disable=SC2317
 status_has() { get_status && grep -qF -- "$1" "$work/status"; }
 # Those of the last hour and day are counted at each turn of the watcher, so they come a moment later.

@@ -106,7 +106,7 @@ claim "nginx: with a policy" grep -qi "^content-security-policy: default-src 'no
 claim "nginx: the status page to this machine alone" test "$(status "$url/status" --interface 127.0.0.2)" = 403
 claim "nginx: the page of the project is shown to this machine" grep -q '<title>[^<]*: Integration (Project)</title>' <(curl -s "$url/project")
 claim "nginx: it too to this machine alone" test "$(status "$url/project" --interface 127.0.0.2)" = 403
-public=${url%_cgi/cgi}/server_status.php?xml=1
+public="${url%_cgi/cgi}/server_status.php?xml=1"
 claim "nginx: what anybody may know is shown to anybody" \
     within 20 grep -q '<results_ready_to_send>[0-9]' <(curl -s "$public" --interface 127.0.0.2)
 curl -s -H 'QM_PAGE: status' -H 'QM-PAGE: status' "$url" >"$work/no-status"

@@ -330,6 +330,32 @@ static bool wants_to_end(void *context)
     return (*left)-- <= 0;
 }
 
+/* Others have the jobs now: what was asked of them is answered by nobody, and numbers are free. */
+static void what_is_dropped_is_not_answered(void **state)
+{
+    (void)state;
+    for (int reads_lines = 0; reads_lines < 2; reads_lines++) {
+        struct hearing hearing;
+        double begun = clock_seconds();
+
+        begin(&hearing,
+              &(struct command_crew_settings){
+                  .command = reads_lines ? "while read line; do case $line in *2*) sleep 3600;; "
+                                           "esac; echo \"$line\"; done"
+                                         : "f() { [ $1 != 2 ] || sleep 3600; }; f",
+                  .reads_lines = reads_lines == 1,
+                  .parallel = 2});
+        ask(&hearing, 2);
+        command_crew_drop(hearing.crew);
+        assert_int_equal(command_crew_waiting(hearing.crew), 0);
+        assert_true(command_crew_has_room(hearing.crew));
+        ask_all(&hearing, 1);
+        assert_status(STATUS_OK, hearing.answers[1].status);
+        assert_true(clock_seconds() - begun < FOREVER);
+        end(&hearing);
+    }
+}
+
 static void who_is_to_end_waits_for_nobody(void **state)
 {
     (void)state;
@@ -367,6 +393,7 @@ int main(void)
         cmocka_unit_test(a_command_that_is_not_there_fails_for_each),
         cmocka_unit_test(a_verdict_may_be_needed),
         cmocka_unit_test(the_end_is_told),
+        cmocka_unit_test(what_is_dropped_is_not_answered),
         cmocka_unit_test(who_is_to_end_waits_for_nobody),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
