@@ -176,10 +176,10 @@ expect 0 'feeder is disabled, and must stay disabled' adopt "$work/odd" --all
 sql "$schema" -e "SET sql_mode = ''; UPDATE app SET homogeneous_redundancy = 1, locality_scheduling = 2, n_size_classes = 3, beta = 1;
     INSERT INTO app SET name = 'heavy', user_friendly_name = '', weight = 3, create_time = 1;
     CREATE TRIGGER beside AFTER UPDATE ON host FOR EACH ROW SET @a = 1;
-    ALTER TABLE team ENGINE = MyISAM"
+    ALTER TABLE platform ENGINE = MyISAM"
 echo '<plan_classes><plan_class><name>a</name><gputype>x</gputype></plan_class></plan_classes>' >"$work/odd/plan_class_spec.xml"
 adopt "$work/odd" >"$work/said"
-for line in '^warning +tables +team +its engine is MyISAM, .* a server only reads it' \
+for line in '^warning +tables +platform +its engine is MyISAM, .* a server only reads it' \
     '^warning +tables +host +the trigger beside runs AFTER UPDATE' '^note +apps +weight +their weights have no effect' \
     '^warning +plan_classes .*unknown element <gputype>'; do
     claim "$line" grep -qE "$line" "$work/said"

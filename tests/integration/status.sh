@@ -116,7 +116,7 @@ start_nginx "$work/three.socket"
 claim "what was counted before is on the page" within 20 page_has status \
     "<th scope=\"row\">requests that a thread took</th><td>[^<]*</td><td>$asked</td><td>$asked</td><td>0</td>"
 claim "both processes are" within 20 page_has status ":$one_pid</th><td>"
-claim "and which one answers" page_has status ":$server_pid [(]this one[)]</th><td>"
+claim "and which one answers" within 20 page_has status ":$server_pid [(]this one[)]</th><td>"
 claim "the title says how it is" page_has status '<title>(OK|[0-9]+ (note|problem)s?): Integration [(]Server[)]</title>'
 rows "UPDATE qm_duty SET due = 0"
 claim "the project's jobs are counted, and its batches" within 20 page_has project '[0-9]+ one &amp; all</th><td class="left">work</td><td>3</td>'

@@ -299,7 +299,7 @@ static void a_result_template_that_is_gone_is_said(void **state)
     struct place *place = *state;
     struct job_template_row templates[] = {{.path = TEXT("out"), .name = TEXT("job_1"), .jobs = 7},
                                            {.path = NO_TEXT, .name = TEXT("job_2"), .jobs = 1}};
-    struct buffer faults = buffer_in(place->arena);
+    struct buffer faults = buffer_on_heap(1 << 16);
 
     place->config->project_dir_path = text_from(place->dir);
     job_templates_judge(place->config, &place->app, templates, 2, place->arena, &faults);
@@ -307,9 +307,11 @@ static void a_result_template_that_is_gone_is_said(void **state)
                                       "job_1, cannot be used");
     assert_says(buffer_text(&faults), "/out: ");
     put_file(place, "out", 0, "<output_template>\n<result>\n</result>\n</output_template>\n");
-    faults = buffer_in(place->arena);
+    buffer_free(&faults);
+    faults = buffer_on_heap(1 << 16);
     job_templates_judge(place->config, &place->app, templates, 2, place->arena, &faults);
     assert_int_equal(faults.length, 0);
+    buffer_free(&faults);
 }
 
 int main(void)

@@ -65,11 +65,13 @@ static void add_classes(const struct jobs_question *question, const struct app_r
                         const struct job_class *classes, size_t count)
 {
     struct job_chances *chances = question->chances;
+    /* The catalog is gone when they are printed. */
+    struct text app_name = text_copy(question->session->arena, app->name);
     int64_t jobs = 0;
 
     for (size_t i = 0; i < count; i++) {
         chances->items[chances->count + i] =
-            (struct job_chance){.class = classes[i], .app_name = app->name};
+            (struct job_chance){.class = classes[i], .app_name = app_name};
         jobs += classes[i].count;
     }
     chances->is_limited =
@@ -145,8 +147,9 @@ static enum status read_job(const struct jobs_question *question)
                     "job \"%s\" has no unsent result that a host could get: see qmctl jobs show",
                     name);
     app = catalog_app(question->host.catalog, class->job.appid);
-    question->chances->items[0] =
-        (struct job_chance){.class = *class, .app_name = app != NULL ? app->name : TEXT("?")};
+    question->chances->items[0] = (struct job_chance){
+        .class = *class,
+        .app_name = app != NULL ? text_copy(session->arena, app->name) : TEXT("?")};
     question->chances->count = 1;
     return STATUS_OK;
 }
