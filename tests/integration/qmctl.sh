@@ -485,8 +485,9 @@ sed 's|<result>|<result><!-- other -->|' "$QM_SOURCE_DIR/templates/none_out.xml"
 expect 1 'is there with other content' one_job other "$dir/none_out.xml"
 expect 1 'No such file' one_job other "$dir/absent_out.xml"
 # Nothing of a command that failed stays: neither a template that is wrong, nor a right one without a job.
-left() { find "$project/templates" "$project/download" -newer "$dir/before" -type f; }
-touch -d '-1 second' "$dir/before"
+files_there() { find "$project/templates" "$project/download" -type f | sort; }
+left() { files_there | comm -13 "$dir/files_before" -; }
+files_there >"$dir/files_before"
 echo '<result><file_ref></file_ref></result>' >"$dir/fresh_out.xml"
 expect 1 'fresh_out.xml:1: <file_ref>: needs a <file_name>' one_job other "$dir/fresh_out.xml"
 same "what is left of a faulty template" "$(left)" ''
