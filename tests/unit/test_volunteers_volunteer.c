@@ -85,6 +85,10 @@ static void lacks_its_buffer(struct emulation *emulation, void *context)
     if (!volunteer_wants_work(&emulation->question))
         return;
     assert_real(outgoing->demands[CLIENT_CPU].seconds, machine->buffer * (double)machine->cpus, 1);
+    /* What it says of its presence is one thing, in two elements. */
+    assert_real(outgoing->on_fraction,
+                (outgoing->active_time + DAY) / (emulation->volunteer.now - EMULATION_BEGIN + DAY),
+                1e-9);
     looks->least_on = fmin(looks->least_on, outgoing->on_fraction);
     looks->count++;
 }

@@ -49,6 +49,7 @@ static void the_server_reads_what_a_host_says(void **state)
                                       .mark = 1,
                                       .machine = &machine,
                                       .on_fraction = 0.75,
+                                      .active_time = 86400.5,
                                       .share_fraction = 0.5,
                                       .runnable_fraction = 0.75,
                                       .potential_fraction = 0.625,
@@ -71,6 +72,11 @@ static void the_server_reads_what_a_host_says(void **state)
     const struct message *message;
 
     outgoing_write(&outgoing, &request);
+    assert_true(text_contains(buffer_text(&request),
+                              TEXT("<total_active_duration>86400.500000</total_active_duration>")));
+    assert_true(
+        text_contains(buffer_text(&request),
+                      TEXT("<total_gpu_active_duration>86400.500000</total_gpu_active_duration>")));
     buffer_add_char(&request, '\0');
     parsed = parse_string(request.at);
     message = &parsed->message;

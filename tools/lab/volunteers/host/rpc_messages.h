@@ -57,6 +57,7 @@ struct outgoing {
     uint64_t mark; /* of which the host's name and cross-project id are made */
     const struct machine *machine;
     double on_fraction;
+    double active_time; /* s in which it could compute, since it attached */
     /* Of all shares of the host: among all projects, those with jobs, those that may have some. */
     double share_fraction, runnable_fraction, potential_fraction;
     double correction; /* of durations */

@@ -142,6 +142,7 @@ static void describe_host(const struct volunteer *volunteer, struct volunteer_qu
         .mark = volunteer->mark,
         .machine = &volunteer->machine,
         .on_fraction = volunteer_on_fraction(volunteer),
+        .active_time = volunteer->on_time,
         .share_fraction = share_fraction(volunteer, question->attached),
         .runnable_fraction = fraction(volunteer, question->attached, false),
         .potential_fraction = fraction(volunteer, question->attached, true),

@@ -77,9 +77,16 @@ static void write_machine(const struct outgoing *outgoing, struct buffer *reques
                  "</global_preferences>\n</working_global_preferences>\n"
                  "<time_stats>\n    <on_frac>%f</on_frac>\n"
                  "    <connected_frac>1.000000</connected_frac>\n"
-                 "    <active_frac>1.000000</active_frac>\n</time_stats>\n",
+                 "    <active_frac>1.000000</active_frac>\n",
                  machine->buffer / DAY, machine->extra / DAY, machine->cpus_percent,
                  outgoing->on_fraction);
+    /* A host that is on may compute, on all its processors. */
+    if (!outgoing->is_scalar)
+        buffer_print(request,
+                     "    <total_active_duration>%f</total_active_duration>\n"
+                     "    <total_gpu_active_duration>%f</total_gpu_active_duration>\n",
+                     outgoing->active_time, outgoing->active_time);
+    buffer_add_string(request, "</time_stats>\n");
     buffer_print(request,
                  "<host_info>\n    <timezone>0</timezone>\n"
                  "    <domain_name>v%016" PRIx64 "</domain_name>\n"
