@@ -27,6 +27,7 @@ crypt.h              server/base/password.c
 fcgiapp.h            server/process/fcgi.c tools/lab/qmstub/main.c
 uthash.h             server/fates/fates.c server/process/waiting.c server/submit/stage.c tools/lab/campaign/*
 utlist.h             server/process/body_turns.c server/process/waiting.c server/process/receive.c server/upload/upload_lines.c
+jansson.h            server/base/json.c
 curl/*               tools/* tests/integration/*
 cmocka.h             tests/support/test.h
 sanitizer/*          server/base/arena.c tests/unit/test_arena.c
