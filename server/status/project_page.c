@@ -366,14 +366,16 @@ static void write_stuck(struct project_writer *writer)
         page_end_section(page);
         return;
     }
-    if (stuck->hosts <= 0)
+    if (stuck->kinds <= 0 && stuck->count == 0)
+        buffer_add_string(page, "<p>None: no jobs are waiting.</p>\n");
+    else if (stuck->hosts <= 0)
         buffer_add_string(page, "<p>Not known: no host has come within the last week and said "
                                 "what it is.</p>\n");
     else if (stuck->count == 0)
         buffer_print(page,
-                     "<p>None: some of %" PRId64
-                     " hosts of the last week can have each kind of waiting job.</p>\n",
-                     stuck->hosts);
+                     "<p>None. Every kind of waiting job (%" PRId64
+                     ") fits a host of the last week.</p>\n",
+                     stuck->kinds);
     else
         write_stuck_classes(writer);
     buffer_add_string(page, "<p class=\"soft\">Found ");

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* "at", "hosts" and "jobs" with a number, and a line "class JOBS", a tab, APP, a tab, JOB, a tab,
+/* "at", "kinds", "hosts" and "jobs" with a number, and a line "class JOBS", a tab, APP, a tab, JOB, a tab,
  * WORDS for each class. */
 #include "server/status/stuck_words.h"
 
@@ -20,8 +20,8 @@ static void add_words(struct buffer *words, struct text text)
 
 void stuck_words_write(const struct stuck_jobs *stuck, struct buffer *ret_words)
 {
-    buffer_print(ret_words, "at %" PRId64 "\nhosts %" PRId64 "\njobs %" PRId64 "\n", stuck->at,
-                 stuck->hosts, stuck->jobs);
+    buffer_print(ret_words, "at %" PRId64 "\nkinds %" PRId64 "\nhosts %" PRId64 "\njobs %" PRId64 "\n",
+                 stuck->at, stuck->kinds, stuck->hosts, stuck->jobs);
     for (size_t i = 0; i < stuck->count && i < STUCK_CLASSES_MOST; i++) {
         buffer_print(ret_words, "class %" PRId64, stuck->classes[i].jobs);
         add_words(ret_words, stuck->classes[i].app);
@@ -49,6 +49,8 @@ bool stuck_words_read(struct arena *arena, struct text words, struct stuck_jobs 
 
         if (text_is(name, "at")) {
             read_number(rest, &ret_stuck->at);
+        } else if (text_is(name, "kinds")) {
+            read_number(rest, &ret_stuck->kinds);
         } else if (text_is(name, "hosts")) {
             read_number(rest, &ret_stuck->hosts);
         } else if (text_is(name, "jobs")) {

@@ -238,16 +238,35 @@ static void what_was_found_is_left_for_servers(void **state)
     begin();
     test_sql(database, "INSERT INTO qm_duty (name, due) VALUES ('stuck jobs', 0)");
     assert_int_equal(0, ask("transition", "", line));
-    assert_kept("\nhosts 6\njobs 0\n");
+    assert_kept("\nkinds 1\nhosts 1\njobs 0\n");
     test_sql(database, "UPDATE workunit SET rsc_memory_bound = 6e10 WHERE id = 5");
     assert_int_equal(0, ask("transition", "", line));
     assert_kept("\njobs 0\n"); /* within the hour */
     (void)ask("status", "jobs\t", line);
-    assert_kept("\njobs 1\nclass 1\twork\tjob_5\t6 hosts: the jobs need more memory");
+    assert_kept("\nhosts 6\njobs 1\nclass 1\twork\tjob_5\t6 hosts: the jobs need more memory");
     test_sql(database, "UPDATE workunit SET rsc_memory_bound = 1e7;"
                        "UPDATE qm_duty SET due = UNIX_TIMESTAMP() - 1");
     assert_int_equal(0, ask("transition", "", line));
-    assert_kept("\nhosts 6\njobs 0\n");
+    assert_kept("\nhosts 1\njobs 0\n");
+}
+
+/* One host is enough for jobs that it can have, however many there are. */
+static void status_asks_no_more_hosts_than_it_needs(void **state)
+{
+    char line[BYTES];
+
+    (void)state;
+    begin();
+    test_sql(database,
+             "INSERT INTO host (id, userid, create_time, host_cpid, rpc_time) SELECT 7000 + seq, 1,"
+             " 1, seq, UNIX_TIMESTAMP() FROM seq_1_to_900; INSERT INTO qm_host_said SELECT 7000 +"
+             " seq, request FROM qm_host_said, seq_1_to_900 WHERE hostid = %d",
+             APART);
+    (void)ask("status", "jobs\t", line);
+    assert_says(line, "jobs\t-\tok\tevery kind of waiting job fits a host (hosts asked: 1)");
+    test_sql(database, "UPDATE workunit SET rsc_memory_bound = 6.4e10 WHERE id = 5");
+    (void)ask("status", "jobs\t", line);
+    assert_says(line, "1 waiting job, such as job_5: no fit among the hosts asked, which were drawn");
 }
 
 /* The first hosts stand so near to each other that all are read. */
@@ -374,6 +393,7 @@ int main(void)
         cmocka_unit_test(what_passes_is_nothing),
         cmocka_unit_test(some_hosts_can_have_some),
         cmocka_unit_test(what_was_found_is_left_for_servers),
+        cmocka_unit_test(status_asks_no_more_hosts_than_it_needs),
         cmocka_unit_test(hosts_that_stay_away_are_not_asked),
         cmocka_unit_test(of_no_host_it_is_not_known),
         cmocka_unit_test(what_a_few_may_have_is_no_failure),

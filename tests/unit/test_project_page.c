@@ -103,6 +103,7 @@ static void count_well(struct world *world)
 {
     world->totals.at = NOW - 300;
     world->stuck.at = NOW - 1800;
+    world->stuck.kinds = 12;
     world->stuck.hosts = 40;
     world->figures.fates_read = NOW - 20;
 }
@@ -119,7 +120,7 @@ static void all_is_well(void **state)
     assert_true(has(world, "<nav><a href=\"status\">Server</a><strong>Project</strong></nav>"));
     assert_true(has(world, "<tr><th scope=\"row\">results unsent</th><td>12,345</td>"));
     assert_true(has(world, "<tr><th scope=\"row\">jobs that are done with</th><td>17</td>"));
-    assert_true(has(world, "None: some of 40 hosts of the last week can have each kind"));
+    assert_true(has(world, "None. Every kind of waiting job (12) fits a host of the last week."));
     assert_true(has(world, "No result of any version was sent or came back in the last day."));
     assert_true(has(world, "<th scope=\"row\">the project&#39;s folder</th><td>1,000 bytes</td>"
                            "<td>900 bytes</td><td>10 %</td>"));
@@ -155,10 +156,13 @@ static void what_is_wrong_is_at_the_top(void **state)
     write_page(world);
     assert_false(has(world, "waiting jobs fit none"));
     assert_true(has(world, "jobs were last counted 3.0 h ago"));
-    /* Nobody was asked. */
-    world->stuck = (struct stuck_jobs){.at = NOW, .classes = world->classes};
+    /* Nobody was asked, and there is nothing to ask for. */
+    world->stuck = (struct stuck_jobs){.at = NOW, .kinds = 1, .classes = world->classes};
     write_page(world);
     assert_true(has(world, "Not known: no host has come within the last week"));
+    world->stuck.kinds = 0;
+    write_page(world);
+    assert_true(has(world, "None: no jobs are waiting."));
 }
 
 static void who_fails_is_shown(void **state)
@@ -385,13 +389,14 @@ static void stuck_jobs_are_read_as_they_were_written(void **state)
 {
     struct world *world = *state;
     const struct stuck_class class = {TEXT("demo"), TEXT("a job\t"), TEXT("3 hosts: memory"), 7};
-    const struct stuck_jobs stuck = {NOW, 3, 7, &class, 1};
+    const struct stuck_jobs stuck = {NOW, 5, 3, 7, &class, 1};
     struct stuck_jobs read;
 
     stuck_words_write(&stuck, &world->page);
     buffer_add_string(&world->page, "later 1\nclass\n");
     assert_true(stuck_words_read(world->arena, buffer_text(&world->page), &read));
     assert_i64(read.at, NOW);
+    assert_i64(read.kinds, 5);
     assert_i64(read.hosts, 3);
     assert_i64(read.jobs, 7);
     assert_i64((int64_t)read.count, 2);

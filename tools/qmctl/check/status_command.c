@@ -731,7 +731,7 @@ static void add_lost_jobs(struct lines *lines, const struct job_chances *chances
 static void look_at_chances(struct session *session, struct lines *lines)
 {
     const struct job_chances_bounds bounds = {
-        .hosts = HOSTS_ASKED, .classes = CLASSES_JUDGED, .jobs_looked_at = JOBS_LOOKED_AT};
+        .hosts = HOSTS_ASKED, .until_known = true, .classes = CLASSES_JUDGED, .jobs_looked_at = JOBS_LOOKED_AT};
     struct job_chances chances;
     bool some_are_none = false;
 
@@ -757,7 +757,8 @@ static void look_at_chances(struct session *session, struct lines *lines)
                        "the last week and said what it is"));
     else if (chances.count > 0 && !some_are_none)
         add_line(lines, "jobs", TEXT("-"), true,
-                 text_print(session->arena, "the waiting jobs fit some of the hosts asked: %zu",
+                 text_print(session->arena,
+                            "every kind of waiting job fits a host (hosts asked: %zu)",
                             chances.hosts));
 }
 

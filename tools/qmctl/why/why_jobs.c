@@ -288,23 +288,38 @@ static enum status ask_host(struct jobs_question *question, struct session *seco
     return is_left_out(status) ? STATUS_OK : status;
 }
 
+/* Whether more hosts would change nothing of what was asked. */
+static bool is_known(const struct jobs_question *question)
+{
+    const struct job_chances *chances = question->chances;
+
+    for (size_t i = 0; i < chances->count; i++)
+        if (chances->items[i].hosts == 0)
+            return false;
+    return question->bounds->until_known;
+}
+
 /* Each in an arena that is emptied for the next, which nothing that is still to be read may fill.
  */
-static enum status ask_hosts(struct jobs_question *question, const int64_t *ids, size_t count)
+static enum status ask_hosts(struct jobs_question *question, struct hosts_sample *sample)
 {
     struct session *session = question->session;
     struct arena *arena = arena_create(HOST_BYTES_MAX);
     enum status status = STATUS_OK;
+    int64_t id = 0;
 
     if (arena == NULL)
         return fail(&session->failure, STATUS_NO_MEMORY, "no memory");
-    for (size_t i = 0; status == STATUS_OK && i < count; i++) {
+    while (status == STATUS_OK && !is_known(question)) {
         struct session second = *session;
 
+        status = why_sample_next(sample, &id);
+        if (status != STATUS_OK || id == 0)
+            break;
         second.arena = arena;
         question->host.session = &second;
         question->host.assumptions.count = 0;
-        status = ask_host(question, &second, ids[i]);
+        status = ask_host(question, &second, id);
         if (status != STATUS_OK)
             session->failure = second.failure;
         else
@@ -335,10 +350,10 @@ static enum status ask_all(struct session *session, const struct job_chances_bou
     if (status == STATUS_OK)
         status = read_classes(question);
     if (status == STATUS_OK && ret_chances->count > 0)
-        status = why_sample_hosts(session, session->now - WEEK_S, bounds->hosts, &sample);
+        status = why_sample_begin(session, session->now - WEEK_S, bounds->hosts, &sample);
     ret_chances->are_all_asked = sample.is_all;
     if (status == STATUS_OK)
-        status = ask_hosts(question, sample.ids, sample.count);
+        status = ask_hosts(question, &sample);
     why_end(&question->host);
     return status;
 }

@@ -16,6 +16,7 @@ struct job_chances_bounds {
     const char *job;       /* NULL: all of them; else it alone is judged */
     const char *app;       /* NULL: all of them */
     size_t hosts;          /* asked */
+    bool until_known;      /* no more than that: some host was found for each class */
     size_t classes;        /* judged, those with most jobs */
     size_t jobs_looked_at; /* of each application: the oldest, and as many of the newest */
 };
@@ -34,7 +35,7 @@ struct job_chances {
     struct job_chance *items; /* those with most jobs first */
     size_t count;
     size_t hosts;       /* asked; 0: it is not known of any host what it is */
-    bool are_all_asked; /* all that came within the week and said what they are */
+    bool are_all_asked; /* if none fits: all that came within the week and said what they are */
     bool is_limited;    /* some application has more unsent jobs than were looked at */
 };
 

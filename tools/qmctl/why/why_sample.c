@@ -8,7 +8,6 @@
 
 #include "db/admin.h"
 #include "server/base/arena.h"
-#include "server/base/random.h"
 
 #include "server/base/banned.h"
 
@@ -18,17 +17,10 @@ enum {
     STRETCH = 20  /* hosts that are read for each that is drawn */
 };
 
-struct drawing {
-    struct session *session;
-    struct random random;
-    struct hosts_sample sample;
-    size_t most;
-};
-
-static enum status read_stretch(struct drawing *drawing, const struct said_filter *filter,
+static enum status read_stretch(struct hosts_sample *sample, const struct said_filter *filter,
                                 struct id_row **ret_rows, size_t *ret_count)
 {
-    struct session *session = drawing->session;
+    struct session *session = sample->session;
 
     return session_db_failed(
         session, db_admin_said_since(session->db, session->arena, filter, ret_rows, ret_count),
@@ -36,72 +28,89 @@ static enum status read_stretch(struct drawing *drawing, const struct said_filte
 }
 
 /* The first `most` of them in a random order. */
-static enum status read_all(struct drawing *drawing, const struct id_span_row *span, int64_t since)
+static enum status read_all(struct hosts_sample *sample, const struct id_span_row *span)
 {
     size_t said = (size_t)span->count, count = 0;
     struct id_row *rows = NULL;
-    enum status status =
-        read_stretch(drawing,
-                     &(struct said_filter){
-                         .first = span->first, .since = since, .looked_at = said, .most = said},
-                     &rows, &count);
+    enum status status = read_stretch(sample,
+                                      &(struct said_filter){.first = span->first,
+                                                            .since = sample->since,
+                                                            .looked_at = said,
+                                                            .most = said},
+                                      &rows, &count);
 
-    for (size_t i = 0; status == STATUS_OK && i < count && i < drawing->most; i++) {
-        size_t other = i + (size_t)(random_next(&drawing->random) % (count - i));
+    for (size_t i = 0; status == STATUS_OK && i < count && i < sample->most; i++) {
+        size_t other = i + (size_t)(random_next(&sample->random) % (count - i));
         struct id_row drawn = rows[other];
 
         rows[other] = rows[i];
-        drawing->sample.ids[drawing->sample.count++] = drawn.id;
+        sample->ids[sample->count++] = drawn.id;
     }
-    drawing->sample.is_all = count <= drawing->most;
+    sample->is_all = count <= sample->most;
     return status;
 }
 
-static bool has(const struct drawing *drawing, int64_t id)
+static bool has(const struct hosts_sample *sample, int64_t id)
 {
-    for (size_t i = 0; i < drawing->sample.count; i++)
-        if (drawing->sample.ids[i] == id)
+    for (size_t i = 0; i < sample->count; i++)
+        if (sample->ids[i] == id)
             return true;
     return false;
 }
 
-static enum status draw(struct drawing *drawing, const struct id_span_row *span, int64_t since)
+/* Ids are drawn until one leads to a host that was not drawn before. */
+static enum status draw(struct hosts_sample *sample)
 {
-    uint64_t ids = (uint64_t)span->last; /* from 1 on, as they were given */
+    size_t before = sample->count;
 
-    for (size_t i = 0; i < DRAWN * drawing->most && drawing->sample.count < drawing->most; i++) {
-        struct said_filter filter = {.first = 1 + (int64_t)(random_next(&drawing->random) % ids),
-                                     .since = since,
-                                     .looked_at = STRETCH,
-                                     .most = 1};
+    while (sample->draws < DRAWN * sample->most && sample->count == before) {
+        struct said_filter filter = {
+            .first = 1 + (int64_t)(random_next(&sample->random) % (uint64_t)sample->last),
+            .since = sample->since,
+            .looked_at = STRETCH,
+            .most = 1};
         struct id_row *rows = NULL;
         size_t count = 0;
-        enum status status = read_stretch(drawing, &filter, &rows, &count);
+        enum status status = read_stretch(sample, &filter, &rows, &count);
 
+        sample->draws++;
         if (status != STATUS_OK)
             return status;
-        if (count > 0 && !has(drawing, rows[0].id))
-            drawing->sample.ids[drawing->sample.count++] = rows[0].id;
+        if (count > 0 && !has(sample, rows[0].id))
+            sample->ids[sample->count++] = rows[0].id;
     }
     return STATUS_OK;
 }
 
-enum status why_sample_hosts(struct session *session, int64_t since, size_t most,
+enum status why_sample_begin(struct session *session, int64_t since, size_t most,
                              struct hosts_sample *ret_sample)
 {
-    struct drawing drawing = {.session = session,
-                              .random = {.state = random_u64()},
-                              .sample = {.ids = ARENA_ARRAY(session->arena, most, int64_t)},
-                              .most = most};
     struct id_span_row span;
     enum status status = session_db_failed(
         session, db_admin_said_span(session->db, ALL_READ * most + 1, &span), "hosts");
 
-    if (status == STATUS_OK && drawing.sample.ids == NULL)
+    *ret_sample = (struct hosts_sample){.session = session,
+                                        .random = {.state = random_u64()},
+                                        .since = since,
+                                        .most = most,
+                                        .ids = ARENA_ARRAY(session->arena, most, int64_t)};
+    if (status == STATUS_OK && ret_sample->ids == NULL)
         status = fail(&session->failure, STATUS_NO_MEMORY, "no memory");
-    if (status == STATUS_OK && span.last > 0)
-        status = span.count <= (int64_t)(ALL_READ * most) ? read_all(&drawing, &span, since)
-                                                          : draw(&drawing, &span, since);
-    *ret_sample = drawing.sample;
+    if (status != STATUS_OK || span.last <= 0)
+        return status;
+    ret_sample->last = span.last; /* ids are from 1 on, as they were given */
+    ret_sample->is_drawn = span.count > (int64_t)(ALL_READ * most);
+    return ret_sample->is_drawn ? STATUS_OK : read_all(ret_sample, &span);
+}
+
+enum status why_sample_next(struct hosts_sample *sample, int64_t *ret_id)
+{
+    enum status status = STATUS_OK;
+
+    if (sample->is_drawn && sample->given == sample->count && sample->count < sample->most)
+        status = draw(sample);
+    *ret_id = 0;
+    if (status == STATUS_OK && sample->given < sample->count)
+        *ret_id = sample->ids[sample->given++];
     return status;
 }
