@@ -14,7 +14,8 @@
     KIND(SLOT, "slot", 90000)        \
     KIND(PROJECT, "project", 691200) \
     KIND(NOW, "now", 0)              \
-    KIND(STUCK, "stuck", 0)
+    KIND(STUCK, "stuck", 0)          \
+    KIND(FILES, "files", 0)
 enum figure_kind {
 #define FIGURE_KIND_ENUM(name, word, kept) FIGURES_##name,
     FIGURE_KINDS(FIGURE_KIND_ENUM)

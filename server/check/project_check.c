@@ -4,6 +4,7 @@
 #include "config/config.h"
 #include "db/admin.h"
 #include "db/adoption_rows.h"
+#include "db/figure_rows.h"
 #include "db/files.h"
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
@@ -644,6 +645,29 @@ static void check_catalog(struct check *check)
     check_table_keys(check);
 }
 
+/* Of files of versions; nothing where it cannot be had. */
+static struct text accepted_before(const struct check *check)
+{
+    struct figures_row *rows = NULL;
+    size_t count = 0;
+
+    if (check->database != CHECK_DATABASE ||
+        db_figures_read(check->db, check->arena, FIGURES_FILES, 0, &rows, &count) != STATUS_OK ||
+        count == 0)
+        return NO_TEXT;
+    return rows[0].figures;
+}
+
+/* Where it cannot be written, the files are read each time. */
+static void keep_accepted(const struct check *check, const struct version_look *look)
+{
+    if (!look->accepts_more || check->database != CHECK_DATABASE)
+        return;
+    if (db_figures_write(check->db, FIGURES_FILES, 0, 0, look->accepted) != STATUS_OK ||
+        db_commit(check->db) != STATUS_OK)
+        (void)db_rollback(check->db);
+}
+
 /* Nothing is looked at where the key cannot be read or the database not be asked: said already. */
 static void check_versions(struct check *check)
 {
@@ -652,21 +676,25 @@ static void check_versions(struct check *check)
     struct failure unused = {.status = STATUS_OK};
     struct buffer faults = buffer_in(check->arena);
     struct catalog *catalog = NULL;
-    size_t unread = 0;
+    struct version_look look = {.unread = 0};
 
     if (check->db == NULL || check->config->download_dir.length == 0 ||
         project_signing_key_read(check->config, check->arena, &files.public_key, &unused) !=
             STATUS_OK ||
         catalog_load_for_one(check->db, &catalog) != STATUS_OK)
         return;
-    if (version_files_judge(&files, catalog, check->arena, &faults, &unread) != STATUS_OK)
+    files.now = (int64_t)time(NULL);
+    files.accepted = accepted_before(check);
+    if (version_files_judge(&files, catalog, check->arena, &faults, &look) != STATUS_OK)
         found(check, CHECK_WARNING, "files of versions: not checked: no memory");
     report_lines(check, CHECK_ERROR, buffer_text(&faults));
-    if (unread > 0)
+    keep_accepted(check, &look);
+    if (look.unread > 0)
         found(check, CHECK_WARNING,
               COUNT_FORMAT
               " of versions too large to verify the signature (%d MB each, %d MB together)",
-              COUNT_ARG(unread, "file"), VERSION_FILE_MOST / 1000000, VERSION_FILES_MOST / 1000000);
+              COUNT_ARG(look.unread, "file"), VERSION_FILE_MOST / 1000000,
+              VERSION_FILES_MOST / 1000000);
     catalog_release(catalog);
 }
 

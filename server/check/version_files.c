@@ -6,6 +6,7 @@
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
 #include "server/base/crypto.h"
+#include "server/base/sorted.h"
 #include "server/project/catalog.h"
 #include "server/project/hierarchy.h"
 #include "server/submit/version_document.h"
@@ -17,7 +18,10 @@
 
 #include "server/base/banned.h"
 
-enum { VERSIONS_SHOWN = 20 /* with faults: a replaced key concerns all */ };
+enum {
+    VERSIONS_SHOWN = 20, /* with faults: a replaced key concerns all */
+    SETTLED_S = 3        /* a file that changed later may change again within the same moment */
+};
 
 struct read_file {
     struct text path;
@@ -32,6 +36,10 @@ struct look {
     struct read_file *read; /* those of all versions so far */
     int64_t bytes;          /* that they have */
     size_t unread;
+    struct text *known; /* lines of files->accepted, sorted */
+    size_t known_count;
+    struct buffer accepted; /* lines of this look */
+    bool accepts_more;
     const struct app_version_row *version;
     struct text app; /* its name */
 };
@@ -91,12 +99,42 @@ static const struct read_file *read_once(struct look *look, struct text path, in
     return file;
 }
 
+/* The same as long as nobody writes to the file, puts another in its place, or signs it anew. */
+static struct text digest_of(struct look *look, const struct version_file_info *info,
+                             struct text path, const struct stat *found)
+{
+    char hex[MD5_HEX_SIZE];
+    struct text file = text_print(
+        look->arena, TEXT_FORMAT "\n%" PRId64 " %" PRIu64 " %" PRId64 ".%09ld %" PRId64 ".%09ld\n",
+        TEXT_ARG(path), (int64_t)found->st_size, (uint64_t)found->st_ino,
+        (int64_t)found->st_mtim.tv_sec, found->st_mtim.tv_nsec, (int64_t)found->st_ctim.tv_sec,
+        found->st_ctim.tv_nsec);
+
+    md5_hex(file,
+            text_print(look->arena, TEXT_FORMAT "\n" TEXT_FORMAT, TEXT_ARG(info->signature),
+                       TEXT_ARG(look->files->public_key)),
+            hex);
+    return text_copy(look->arena, text_from(hex));
+}
+
+static void keep_accepted(struct look *look, struct text digest)
+{
+    if (look->accepted.length + digest.length < ACCEPTED_BYTES_MOST)
+        buffer_print(&look->accepted, TEXT_FORMAT "\n", TEXT_ARG(digest));
+}
+
 static void judge_content(struct look *look, const struct version_file_info *info, struct text path,
-                          int64_t bytes)
+                          const struct stat *found)
 {
     struct failure failure = {.status = STATUS_OK};
-    const struct read_file *file = read_once(look, path, bytes, &failure);
+    struct text digest = digest_of(look, info, path, found);
+    const struct read_file *file;
 
+    if (sorted_has_name(look->known, look->known_count, digest)) {
+        keep_accepted(look, digest);
+        return;
+    }
+    file = read_once(look, path, found->st_size, &failure);
     if (file == NULL)
         add_fault(look, path, text_copy(look->arena, text_from(failure.text)));
     else if (file->md5[0] != '\0' && rsa_verify_md5(look->files->public_key, file->md5,
@@ -107,6 +145,10 @@ static void judge_content(struct look *look, const struct version_file_info *inf
                              "keys as they were when it was signed; a changed file needs a new "
                              "version, a new key qmctl keys rotate",
                              failure.text, advice));
+    else if (file->md5[0] != '\0' && found->st_ctim.tv_sec + SETTLED_S < look->files->now) {
+        keep_accepted(look, digest);
+        look->accepts_more = true;
+    }
 }
 
 static void judge_file(struct look *look, const struct version_file_info *info)
@@ -134,7 +176,7 @@ static void judge_file(struct look *look, const struct version_file_info *info)
             look, path,
             text_print(look->arena, "it has no signature, %s. Add the version again", advice));
     else
-        judge_content(look, info, path, found.st_size);
+        judge_content(look, info, path, &found);
 }
 
 static void judge_version(struct look *look)
@@ -154,12 +196,50 @@ static bool is_in_use(const struct catalog *catalog, const struct app_version_ro
     return app != NULL && app->deprecated == 0 && catalog_version_is_current(catalog, version);
 }
 
-enum status version_files_judge(const struct version_files *files, const struct catalog *catalog,
-                                struct arena *arena, struct buffer *faults, size_t *ret_unread)
+/* Of what an earlier look left. */
+static bool take_known(struct look *look)
 {
-    struct look look = {.files = files, .arena = arena, .faults = faults};
+    struct text lines = look->files->accepted;
+
+    look->known = ARENA_ARRAY(look->arena, lines.length / (MD5_HEX_SIZE - 1) + 1, struct text);
+    while (look->known != NULL && lines.length > 0) {
+        struct text line = text_split(&lines, '\n');
+
+        if (line.length == MD5_HEX_SIZE - 1)
+            look->known[look->known_count++] = line;
+    }
+    if (look->known != NULL)
+        sorted_names(look->known, look->known_count);
+    return look->known != NULL;
+}
+
+/* Of files that another machine sees otherwise, or of versions that come back. */
+static void keep_older(struct look *look)
+{
+    struct text now = buffer_text(&look->accepted);
+    size_t count = 0;
+    struct text *digests = ARENA_ARRAY(look->arena, now.length / MD5_HEX_SIZE + 1, struct text);
+
+    while (digests != NULL && now.length > 0)
+        digests[count++] = text_split(&now, '\n');
+    if (digests == NULL)
+        return;
+    sorted_names(digests, count);
+    for (size_t i = 0; i < look->known_count; i++)
+        if (!sorted_has_name(digests, count, look->known[i]))
+            keep_accepted(look, look->known[i]);
+}
+
+enum status version_files_judge(const struct version_files *files, const struct catalog *catalog,
+                                struct arena *arena, struct buffer *faults,
+                                struct version_look *ret_look)
+{
+    struct look look = {
+        .files = files, .arena = arena, .faults = faults, .accepted = buffer_in(arena)};
     size_t with_faults = 0, not_shown = 0;
 
+    if (!take_known(&look))
+        return STATUS_NO_MEMORY;
     for (size_t i = 0; i < catalog->rows.version_count; i++) {
         const struct app_version_row *version = &catalog->rows.versions[i];
         size_t before = faults->length;
@@ -177,7 +257,11 @@ enum status version_files_judge(const struct version_files *files, const struct 
     if (not_shown > 0)
         buffer_print(faults, "the same faults in " COUNT_FORMAT " more\n",
                      COUNT_ARG(not_shown, "version"));
-    *ret_unread = look.unread;
+    keep_older(&look);
+    *ret_look = (struct version_look){.unread = look.unread,
+                                      .bytes = look.bytes,
+                                      .accepted = buffer_text(&look.accepted),
+                                      .accepts_more = look.accepts_more};
     return arena_overflowed(arena) || faults->overflowed ? STATUS_NO_MEMORY : STATUS_OK;
 }
 

@@ -28,13 +28,27 @@ struct version_files {
     const struct config *config; /* download_url, uldl_dir_fanout */
     struct text download_dir;
     struct text public_key;
+    struct text accepted; /* what an earlier look left (version_look); empty: nothing */
+    int64_t now;          /* epoch */
 };
 
+/* What a look says beside the faults. */
+struct version_look {
+    size_t unread; /* so many files were too large to be read; only their size was compared */
+    int64_t bytes; /* read */
+    /* Lines for the next look, ACCEPTED_BYTES_MOST at most: a digest of each file that clients
+     * accept, by its name, size, times, signature and key. While it stays the same, the file is not
+     * read again. */
+    struct text accepted;
+    bool accepts_more; /* than the look before: it has to be kept */
+};
+enum { ACCEPTED_BYTES_MOST = 60000 };
+
 /* Adds a line for each fault. Files with a URL elsewhere than under download_url are not looked at.
- * *ret_unread: so many files were too large to be read; only their size was compared. */
+ */
 MUST_CHECK enum status version_files_judge(const struct version_files *files,
                                            const struct catalog *catalog, struct arena *arena,
-                                           struct buffer *faults, size_t *ret_unread);
+                                           struct buffer *faults, struct version_look *ret_look);
 
 /* Where the file lies that clients download, and its URL; empty: that leads elsewhere. */
 struct text version_file_path(const struct version_files *files, struct arena *arena,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* "at", "kinds", "hosts" and "jobs" with a number, and a line "class JOBS", a tab, APP, a tab, JOB, a tab,
- * WORDS for each class. */
+/* "at", "kinds", "hosts" and "jobs" with a number, and a line "class JOBS", a tab, APP, a tab, JOB,
+ * a tab, WORDS for each class. */
 #include "server/status/stuck_words.h"
 
 #include "server/base/arena.h"
@@ -20,7 +20,8 @@ static void add_words(struct buffer *words, struct text text)
 
 void stuck_words_write(const struct stuck_jobs *stuck, struct buffer *ret_words)
 {
-    buffer_print(ret_words, "at %" PRId64 "\nkinds %" PRId64 "\nhosts %" PRId64 "\njobs %" PRId64 "\n",
+    buffer_print(ret_words,
+                 "at %" PRId64 "\nkinds %" PRId64 "\nhosts %" PRId64 "\njobs %" PRId64 "\n",
                  stuck->at, stuck->kinds, stuck->hosts, stuck->jobs);
     for (size_t i = 0; i < stuck->count && i < STUCK_CLASSES_MOST; i++) {
         buffer_print(ret_words, "class %" PRId64, stuck->classes[i].jobs);

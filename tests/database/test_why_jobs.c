@@ -266,7 +266,8 @@ static void status_asks_no_more_hosts_than_it_needs(void **state)
     assert_says(line, "jobs\t-\tok\tevery kind of waiting job fits a host (hosts asked: 1)");
     test_sql(database, "UPDATE workunit SET rsc_memory_bound = 6.4e10 WHERE id = 5");
     (void)ask("status", "jobs\t", line);
-    assert_says(line, "1 waiting job, such as job_5: no fit among the hosts asked, which were drawn");
+    assert_says(line,
+                "1 waiting job, such as job_5: no fit among the hosts asked, which were drawn");
 }
 
 /* The first hosts stand so near to each other that all are read. */

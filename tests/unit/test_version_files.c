@@ -16,7 +16,9 @@
 #include "tests/support/test.h"
 
 #include <stdlib.h>
+#include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define URL "http://example.org/download"
@@ -29,6 +31,7 @@ struct place {
     struct catalog *catalog;
     struct arena *arena;
     struct version_files files;
+    struct version_look look; /* the last one */
     struct rsa_key_texts keys;
     struct app_row app;
     struct app_version_row versions[30];
@@ -46,8 +49,9 @@ static int make_place(void **state)
         return -1;
     place->config->download_url = text_from(URL);
     place->config->uldl_dir_fanout = FANOUT;
-    place->files =
-        (struct version_files){place->config, text_from(place->dir), place->keys.public_key};
+    place->files = (struct version_files){.config = place->config,
+                                          .download_dir = text_from(place->dir),
+                                          .public_key = place->keys.public_key};
     place->app = (struct app_row){.id = 1, .name = text_from("demo")};
     place->catalog->rows.apps = &place->app;
     place->catalog->rows.app_count = 1;
@@ -114,12 +118,11 @@ static struct text url_of(struct place *place, const char *name, int64_t fanout)
 static struct text judge(struct place *place)
 {
     struct buffer faults = buffer_in(place->arena);
-    size_t unread = 0;
 
     assert_status(STATUS_OK, catalog_finish(place->catalog));
     assert_status(STATUS_OK, version_files_judge(&place->files, place->catalog, place->arena,
-                                                 &faults, &unread));
-    assert_int_equal(unread, 0);
+                                                 &faults, &place->look));
+    assert_int_equal(place->look.unread, 0);
     return buffer_text(&faults);
 }
 
@@ -195,13 +198,83 @@ static void what_is_not_signed_is_said(void **state)
     assert_says(judge(place), "it has no signature");
 }
 
+/* As status, check-config and servers look again and again. */
+static void what_was_accepted_is_read_again_when_it_changes(void **state)
+{
+    struct place *place = *state;
+    struct rsa_key_texts keys = place->keys, others;
+
+    put_file(place, "one", 0, "program");
+    add_version(place, "one", url_of(place, "one", 0), "program");
+    put_file(place, "two", 0, "another");
+    add_version(place, "two", url_of(place, "two", 0), "another");
+    place->files.now = (int64_t)time(NULL);
+    assert_int_equal(judge(place).length, 0); /* they changed just now */
+    assert_i64(place->look.bytes, 14);
+    assert_false(place->look.accepts_more);
+    place->files.now += 10;
+    assert_int_equal(judge(place).length, 0);
+    assert_i64(place->look.bytes, 14);
+    assert_true(place->look.accepts_more);
+    for (int i = 0; i < 2; i++) {
+        place->files.accepted = place->look.accepted;
+        assert_int_equal(judge(place).length, 0);
+        assert_i64(place->look.bytes, 0);
+        assert_false(place->look.accepts_more);
+        assert_int_equal(place->look.accepted.length, 2 * MD5_HEX_SIZE);
+    }
+    /* One changes, though not its size. What was said of the other stays. */
+    put_file(place, "two", 0, "ANOTHER");
+    assert_says(judge(place), "signature is over other data");
+    assert_i64(place->look.bytes, 7);
+    assert_says(judge(place), "signature is over other data");
+    /* It comes back. */
+    put_file(place, "two", 0, "another");
+    assert_int_equal(judge(place).length, 0);
+    assert_i64(place->look.bytes, 7);
+    assert_true(place->look.accepts_more);
+    /* The keys are replaced, and come back. */
+    place->files.accepted = place->look.accepted;
+    assert_status(STATUS_OK, rsa_generate(place->arena, &others, NULL));
+    place->files.public_key = others.public_key;
+    assert_says(judge(place), "signature not made with this key");
+    assert_i64(place->look.bytes, 14);
+    place->files.accepted = place->look.accepted;
+    place->files.public_key = keys.public_key;
+    assert_int_equal(judge(place).length, 0);
+    assert_i64(place->look.bytes, 0);
+}
+
+/* However many versions come and go; and nothing is made of lines that are none. */
+static void what_was_accepted_is_bounded(void **state)
+{
+    struct place *place = *state;
+    struct buffer lines = buffer_in(place->arena);
+
+    put_file(place, "one", 0, "program");
+    add_version(place, "one", url_of(place, "one", 0), "program");
+    for (int i = 0; i < 3000; i++)
+        buffer_print(&lines, "%032d\n", i);
+    buffer_add_string(&lines, "short\n\n");
+    place->files.accepted = buffer_text(&lines);
+    place->files.now = (int64_t)time(NULL) + 10;
+    assert_int_equal(judge(place).length, 0);
+    assert_true(place->look.accepts_more);
+    assert_true(place->look.accepted.length <= ACCEPTED_BYTES_MOST);
+    assert_true(place->look.accepted.length > ACCEPTED_BYTES_MOST - 2 * MD5_HEX_SIZE);
+    place->files.accepted = place->look.accepted;
+    assert_int_equal(judge(place).length, 0);
+    assert_i64(place->look.bytes, 0);
+}
+
 /* Only the size of it is compared. The file is sparse, so it takes no room. */
 static void a_large_file_is_not_read(void **state)
 {
     struct place *place = *state;
     struct buffer faults = buffer_in(place->arena);
-    size_t unread = 0, at;
+    struct version_look look;
     struct text document;
+    size_t at;
     const char *path = text_string(place->arena, text_print(place->arena, "%s/one", place->dir));
 
     put_file(place, "one", 0, "program");
@@ -213,9 +286,10 @@ static void a_large_file_is_not_read(void **state)
         text_print(place->arena, TEXT_FORMAT "<nbytes>%d</nbytes></file_info>\n",
                    TEXT_ARG(text_first(document, at)), VERSION_FILE_MOST + 1);
     assert_status(STATUS_OK, catalog_finish(place->catalog));
-    assert_status(STATUS_OK, version_files_judge(&place->files, place->catalog, place->arena,
-                                                 &faults, &unread));
-    assert_int_equal(unread, 1);
+    assert_status(STATUS_OK,
+                  version_files_judge(&place->files, place->catalog, place->arena, &faults, &look));
+    assert_int_equal(look.unread, 1);
+    assert_int_equal(look.accepted.length, 0);
     assert_int_equal(faults.length, 0);
 }
 
@@ -323,6 +397,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_key_that_signed_nothing_is_said_of_twenty, make_place,
                                         clear_place),
         cmocka_unit_test_setup_teardown(what_is_not_signed_is_said, make_place, clear_place),
+        cmocka_unit_test_setup_teardown(what_was_accepted_is_read_again_when_it_changes, make_place,
+                                        clear_place),
+        cmocka_unit_test_setup_teardown(what_was_accepted_is_bounded, make_place, clear_place),
         cmocka_unit_test_setup_teardown(a_large_file_is_not_read, make_place, clear_place),
         cmocka_unit_test_setup_teardown(the_smallest_file_is_the_sample, make_place, clear_place),
         cmocka_unit_test_setup_teardown(an_input_file_that_is_gone_is_said_once, make_place,

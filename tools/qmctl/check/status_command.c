@@ -730,8 +730,10 @@ static void add_lost_jobs(struct lines *lines, const struct job_chances *chances
 /* Jobs that wait although hosts come. */
 static void look_at_chances(struct session *session, struct lines *lines)
 {
-    const struct job_chances_bounds bounds = {
-        .hosts = HOSTS_ASKED, .until_known = true, .classes = CLASSES_JUDGED, .jobs_looked_at = JOBS_LOOKED_AT};
+    const struct job_chances_bounds bounds = {.hosts = HOSTS_ASKED,
+                                              .until_known = true,
+                                              .classes = CLASSES_JUDGED,
+                                              .jobs_looked_at = JOBS_LOOKED_AT};
     struct job_chances chances;
     bool some_are_none = false;
 

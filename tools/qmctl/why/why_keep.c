@@ -33,8 +33,7 @@ enum status why_jobs_keep(struct session *session, const struct job_chances *cha
 {
     struct stuck_class *classes =
         ARENA_ARRAY(session->arena, STUCK_CLASSES_MOST, struct stuck_class);
-    struct stuck_jobs stuck = {
-        .at = (int64_t)time(NULL),
+    struct stuck_jobs stuck = {.at = (int64_t)time(NULL),
                                .kinds = (int64_t)chances->count,
                                .hosts = (int64_t)chances->hosts,
                                .classes = classes};
@@ -76,8 +75,10 @@ static enum status take_turn(struct session *session, bool *ret_is_ours)
 /* In a session that has its own memory and connection. */
 static enum status look(struct session *guest)
 {
-    const struct job_chances_bounds bounds = {
-        .hosts = HOSTS_ASKED, .until_known = true, .classes = CLASSES_JUDGED, .jobs_looked_at = JOBS_LOOKED_AT};
+    const struct job_chances_bounds bounds = {.hosts = HOSTS_ASKED,
+                                              .until_known = true,
+                                              .classes = CLASSES_JUDGED,
+                                              .jobs_looked_at = JOBS_LOOKED_AT};
     struct job_chances chances;
     enum status status = session_db(guest);
 

@@ -32,12 +32,11 @@ static enum status read_all(struct hosts_sample *sample, const struct id_span_ro
 {
     size_t said = (size_t)span->count, count = 0;
     struct id_row *rows = NULL;
-    enum status status = read_stretch(sample,
-                                      &(struct said_filter){.first = span->first,
-                                                            .since = sample->since,
-                                                            .looked_at = said,
-                                                            .most = said},
-                                      &rows, &count);
+    enum status status = read_stretch(
+        sample,
+        &(struct said_filter){
+            .first = span->first, .since = sample->since, .looked_at = said, .most = said},
+        &rows, &count);
 
     for (size_t i = 0; status == STATUS_OK && i < count && i < sample->most; i++) {
         size_t other = i + (size_t)(random_next(&sample->random) % (count - i));
