@@ -85,6 +85,7 @@ static void add_job(struct emulation *emulation, struct emulated_project *projec
              (unsigned long long)++emulation->number);
     reply->jobs[at] = (struct incoming_job){
         .name = text_from(reply->names[at]),
+        .workunit = text_from(reply->names[at]),
         .app = resource == CLIENT_CPU ? TEXT("for CPUs") : TEXT("for GPUs"),
         .version = project - emulation->projects,
         .deadline = emulation->volunteer.now + project->bound,

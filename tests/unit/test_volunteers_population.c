@@ -11,6 +11,8 @@
 #include "server/base/banned.h"
 
 enum { DRAWS = 200000 };
+#define HOUR 3600.0
+#define DAY  86400.0
 
 static void the_laws_have_their_means(void **state)
 {
@@ -66,6 +68,105 @@ static void the_same_seed_gives_the_same_crowd(void **state)
     }
 }
 
+/* The part of a time in which a host is on. */
+static double presence_of(const struct population *population, struct attendance *attendance,
+                          uint64_t seed, double days)
+{
+    struct random random = {.state = seed};
+    double begin = 1.76e9, now = begin, on = 0;
+    bool is_on = population_is_on(population, attendance, now);
+
+    while (now < begin + days * DAY) {
+        double stay = population_draw_stay(population, attendance, &random, is_on, now);
+
+        on += is_on ? stay : 0;
+        now += stay;
+        is_on = !is_on;
+    }
+    return on / (now - begin);
+}
+
+static void hosts_that_differ_are_there_for_different_times(void **state)
+{
+    (void)state;
+    struct population population = population_measured();
+    struct attendance rare = {.longer = 0.3}, mean = {.longer = 1}, often = {.longer = 3};
+    struct random random = {.state = 15};
+    double sum = 0, squares = 0;
+
+    assert_true(presence_of(&population, &rare, 1, 4000) <
+                presence_of(&population, &mean, 1, 4000) - 0.05);
+    assert_true(presence_of(&population, &mean, 1, 4000) <
+                presence_of(&population, &often, 1, 4000) - 0.05);
+    for (int i = 0; i < 1000; i++)
+        assert_real(population_draw_attendance(&population, &random).longer, 1, 0);
+    population.presence_sigma = 1;
+    for (int i = 0; i < DRAWS; i++) {
+        double factor = log(population_draw_attendance(&population, &random).longer);
+
+        sum += factor / DRAWS;
+        squares += factor * factor / DRAWS;
+    }
+    assert_real(sum, 0, 0.02);
+    assert_real(squares, 1, 0.02);
+}
+
+/* 2026-01-03 is a Saturday. */
+static void who_keeps_hours_is_there_on_working_days(void **state)
+{
+    (void)state;
+    struct population population = population_measured();
+    struct random random = {.state = 16};
+    const double saturday = 1767398400;
+
+    population.office_part = 1;
+    for (int i = 0; i < 100; i++) {
+        struct attendance attendance = population_draw_attendance(&population, &random);
+        double open = attendance.closes - attendance.opens, now = saturday + i * HOUR, arrived = 0;
+        bool is_on = population_is_on(&population, &attendance, now);
+
+        assert_true(attendance.keeps_hours && open >= 8 * HOUR && open <= 10 * HOUR);
+        assert_false(population_is_on(&population, &attendance, saturday + DAY + 12 * HOUR));
+        assert_true(population_is_on(&population, &attendance, saturday + 2 * DAY + 12 * HOUR));
+        for (int stay = 0; stay < 40; stay++) {
+            double until =
+                now + population_draw_stay(&population, &attendance, &random, is_on, now);
+
+            if (is_on && arrived > 0) {
+                assert_true(fmod(floor((arrived - saturday) / DAY), 7) >= 2);
+                assert_real(until - arrived, open, HOUR);
+            }
+            is_on = !is_on;
+            arrived = is_on ? until : 0;
+            now = until;
+        }
+        assert_real(presence_of(&population, &attendance, (uint64_t)i, 700), open / DAY * 5 / 7,
+                    0.01);
+    }
+}
+
+static void copies_of_a_workunit_have_one_factor(void **state)
+{
+    (void)state;
+    struct population population = population_measured();
+    double first, sum = 0, squares = 0;
+
+    assert_real(population_workunit_error(&population, 1, TEXT("w_1")), 1, 0);
+    population.workunit_sigma = 1;
+    first = population_workunit_error(&population, 1, TEXT("w_1"));
+    assert_real(population_workunit_error(&population, 1, TEXT("w_1")), first, 0);
+    assert_true(population_workunit_error(&population, 1, TEXT("w_2")) != first);
+    assert_true(population_workunit_error(&population, 2, TEXT("w_1")) != first);
+    for (uint64_t seed = 0; seed < 20000; seed++) {
+        double factor = log(population_workunit_error(&population, seed, TEXT("w")));
+
+        sum += factor / 20000;
+        squares += factor * factor / 20000;
+    }
+    assert_real(sum, 0, 0.03);
+    assert_real(squares, 1, 0.05);
+}
+
 static void the_agenda_is_in_order_of_time_and_of_writing(void **state)
 {
     (void)state;
@@ -98,6 +199,9 @@ int main(void)
         cmocka_unit_test(the_laws_have_their_means),
         cmocka_unit_test(machines_are_within_bounds_and_differ),
         cmocka_unit_test(the_same_seed_gives_the_same_crowd),
+        cmocka_unit_test(hosts_that_differ_are_there_for_different_times),
+        cmocka_unit_test(who_keeps_hours_is_there_on_working_days),
+        cmocka_unit_test(copies_of_a_workunit_have_one_factor),
         cmocka_unit_test(the_agenda_is_in_order_of_time_and_of_writing),
     };
 

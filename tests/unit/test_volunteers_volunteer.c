@@ -110,6 +110,47 @@ static void who_is_often_away_asks_for_a_whole_buffer_too(void **state)
     emulation_free(emulation);
 }
 
+/* How long a job takes is a product, of which each factor is drawn for what it belongs to. */
+static void jobs_are_slow_by_host_and_by_workunit(void **state)
+{
+    (void)state;
+    struct emulation *emulation = emulation_create();
+    const struct volunteer *volunteer = &emulation->volunteer;
+
+    emulation->population.host_sigma = emulation->population.workunit_sigma = 1;
+    emulation_begin(emulation, 5);
+    emulation_run(emulation, 0.01);
+    assert_true(volunteer->job_count > 1 && volunteer->machine.slowness != 1);
+    for (size_t i = 0; i < volunteer->job_count; i++) {
+        const struct volunteer_job *job = &volunteer->jobs[i];
+
+        assert_real(job->duration,
+                    HOUR * volunteer->machine.slowness *
+                        population_workunit_error(&emulation->population, 5, text_from(job->name)),
+                    1e-6 * job->duration);
+    }
+    emulation_free(emulation);
+}
+
+/* A client that has been there for long knows its presence, and says what it had of it. */
+static void a_host_with_a_history_knows_its_presence(void **state)
+{
+    (void)state;
+    struct emulation *young = emulation_create(), *old = emulation_create();
+
+    young->population.always_on = old->population.always_on = false;
+    old->population.history_days = 2000;
+    emulation_begin(young, 3);
+    emulation_begin(old, 3);
+    assert_real(volunteer_on_fraction(&young->volunteer), 1, 0);
+    assert_true(volunteer_on_fraction(&old->volunteer) < 0.6);
+    assert_real(old->volunteer.on_time + old->volunteer.off_time, 2000 * DAY, 1);
+    assert_true(old->volunteer.is_on && old->volunteer.next_change > EMULATION_BEGIN);
+    assert_real(old->volunteer.booked_until, old->volunteer.on_time, 0);
+    emulation_free(young);
+    emulation_free(old);
+}
+
 /* So that two configurations of a server can be compared. */
 static void presence_does_not_depend_on_what_is_computed(void **state)
 {
@@ -154,6 +195,8 @@ int main(void)
         cmocka_unit_test(late_and_failed_jobs_are_waste),
         cmocka_unit_test(absence_is_no_idleness),
         cmocka_unit_test(who_is_often_away_asks_for_a_whole_buffer_too),
+        cmocka_unit_test(jobs_are_slow_by_host_and_by_workunit),
+        cmocka_unit_test(a_host_with_a_history_knows_its_presence),
         cmocka_unit_test(presence_does_not_depend_on_what_is_computed),
         cmocka_unit_test(the_same_seed_lives_the_same_life),
         cmocka_unit_test(a_silent_server_is_left_alone_longer_and_longer),

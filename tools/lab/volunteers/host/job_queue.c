@@ -100,7 +100,9 @@ void job_queue_receive(struct volunteer *volunteer, size_t project,
     speed = speed_of(volunteer, &job);
     job.estimate =
         duration_of_unstarted(operations, incoming->flops > 0 ? incoming->flops : speed, 1);
-    left = operations / speed * population_draw_error(population, &volunteer->random);
+    left = operations / speed * population_draw_error(population, &volunteer->random) *
+           volunteer->machine.slowness *
+           population_workunit_error(population, volunteer->seed, incoming->workunit);
     job.duration = left;
     job.will_fail = random_unit(&volunteer->random) < population->error_rate;
     if (job.will_fail) /* somewhere on the way */

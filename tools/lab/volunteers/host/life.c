@@ -102,6 +102,33 @@ static void equip(struct volunteer *volunteer, struct random *random, struct ran
     }
 }
 
+static double draw_stay(struct volunteer *volunteer)
+{
+    return population_draw_stay(volunteer->population, &volunteer->attendance, &volunteer->presence,
+                                volunteer->is_on, volunteer->now);
+}
+
+/* Before it attached it came and went, which its client remembers. It attaches when it is on. */
+static void live_before(struct volunteer *volunteer, double begin)
+{
+    const struct population *population = volunteer->population;
+    double end = volunteer->now;
+
+    volunteer->now = begin;
+    volunteer->is_on = population_is_on(population, &volunteer->attendance, begin);
+    while (volunteer->now < end) {
+        double stay =
+            fmin(population->always_on ? INFINITY : draw_stay(volunteer), end - volunteer->now);
+
+        *(volunteer->is_on ? &volunteer->on_time : &volunteer->off_time) += stay;
+        volunteer->now += stay;
+        volunteer->is_on = !volunteer->is_on;
+    }
+    volunteer->booked_until = volunteer->on_time;
+    volunteer->now = end;
+    volunteer->is_on = population_is_on(population, &volunteer->attendance, end);
+}
+
 bool volunteer_init(struct volunteer *volunteer, const struct population *population, uint64_t seed,
                     uint64_t number, double now)
 {
@@ -109,19 +136,22 @@ bool volunteer_init(struct volunteer *volunteer, const struct population *popula
      * seed a host keeps the properties that it had before. */
     struct random more = {.state = random_mix(random_mix(seed, number), 2)};
     struct random network = {.state = random_mix(random_mix(seed, number), 3)};
+    struct random attendance = {.state = random_mix(random_mix(seed, number), 4)};
+    struct random slowness = {.state = random_mix(random_mix(seed, number), 5)};
 
     *volunteer = (struct volunteer){.population = population,
                                     .random = {.state = random_mix(seed, number)},
                                     .presence = {.state = random_mix(~seed, number)},
                                     .mark = random_mix(random_mix(seed, number), 1),
-                                    .is_on = true,
+                                    .seed = seed,
                                     .now = now,
                                     .next_choice = INFINITY,
                                     .next_poll = now};
     equip(volunteer, &more, &network);
-    volunteer->next_change = population->always_on
-                                 ? INFINITY
-                                 : now + population_draw_presence(population, &volunteer->presence);
+    volunteer->machine.slowness = population_draw_slowness(population, &slowness);
+    volunteer->attendance = population_draw_attendance(population, &attendance);
+    live_before(volunteer, now - population->history_days * DAY);
+    volunteer->next_change = population->always_on ? INFINITY : now + draw_stay(volunteer);
     volunteer->departure = now + population_draw_life(population, &more);
     if (attach_all(volunteer, &more))
         return true;
@@ -286,10 +316,7 @@ static void compute(struct volunteer *volunteer, double interval)
 static void come_or_go(struct volunteer *volunteer)
 {
     volunteer->is_on = !volunteer->is_on;
-    volunteer->next_change =
-        volunteer->now + 1 +
-        (volunteer->is_on ? population_draw_presence(volunteer->population, &volunteer->presence)
-                          : population_draw_absence(volunteer->population, &volunteer->presence));
+    volunteer->next_change = volunteer->now + 1 + draw_stay(volunteer);
     volunteer->stale = volunteer->is_on;
     volunteer->next_poll = volunteer->now;
     if (!volunteer->population->sleeps && volunteer->is_on)

@@ -194,6 +194,84 @@ double population_draw_absence(const struct population *population, struct rando
     return fmin(hours * HOUR, population->off_max);
 }
 
+/* --- when a host is there ------------------------------------------------------------------- */
+
+#define OPENS_MIN  (7 * HOUR)
+#define OPENS_MAX  (10 * HOUR)
+#define OPEN_MIN   (8 * HOUR) /* at least so long a day */
+#define OPEN_MAX   (10 * HOUR)
+#define PUNCTUAL   (HOUR / 2) /* it comes and goes so much earlier or later */
+#define STAY_LEAST 60.0
+
+struct attendance population_draw_attendance(const struct population *population,
+                                             struct random *random)
+{
+    struct attendance attendance = {
+        .longer = population_log_normal(random, 0, population->presence_sigma),
+        .keeps_hours = random_unit(random) < population->office_part,
+        .opens = uniform(random, OPENS_MIN, OPENS_MAX),
+    };
+
+    attendance.closes = attendance.opens + uniform(random, OPEN_MIN, OPEN_MAX);
+    return attendance;
+}
+
+/* 1970 began with a Thursday. */
+static bool is_working_day(double day)
+{
+    enum { THURSDAY = 4, SATURDAY = 6, WEEK = 7 };
+    int weekday = (int)fmod(day + THURSDAY, WEEK);
+
+    return weekday != 0 && weekday != SATURDAY;
+}
+
+static double next_opening(const struct attendance *attendance, double now)
+{
+    double day = floor(now / DAY);
+
+    while (!is_working_day(day) || day * DAY + attendance->opens <= now)
+        day++;
+    return day * DAY + attendance->opens;
+}
+
+bool population_is_on(const struct population *population, const struct attendance *attendance,
+                      double now)
+{
+    double day = floor(now / DAY), time = now - day * DAY;
+
+    return population->always_on || !attendance->keeps_hours ||
+           (is_working_day(day) && time >= attendance->opens && time < attendance->closes);
+}
+
+double population_draw_stay(const struct population *population,
+                            const struct attendance *attendance, struct random *random, bool is_on,
+                            double now)
+{
+    double until;
+
+    if (!attendance->keeps_hours)
+        return is_on ? population_draw_presence(population, random) * attendance->longer
+                     : fmin(population_draw_absence(population, random) / attendance->longer,
+                            population->off_max);
+    until = is_on ? floor(now / DAY) * DAY + attendance->closes : next_opening(attendance, now);
+    return fmax(until + uniform(random, -PUNCTUAL, PUNCTUAL) - now, STAY_LEAST);
+}
+
+/* --- how long jobs take --------------------------------------------------------------------- */
+
+double population_draw_slowness(const struct population *population, struct random *random)
+{
+    return population_log_normal(random, 0, population->host_sigma);
+}
+
+double population_workunit_error(const struct population *population, uint64_t seed,
+                                 struct text workunit)
+{
+    struct random random = {.state = random_mix(seed, text_hash(workunit))};
+
+    return population_log_normal(&random, 0, population->workunit_sigma);
+}
+
 double population_draw_error(const struct population *population, struct random *random)
 {
     return population_log_normal(random, 0, population->estimate_sigma);

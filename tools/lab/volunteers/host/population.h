@@ -4,6 +4,7 @@
 #ifndef TOOLS_LAB_VOLUNTEERS_HOST_POPULATION_H
 #define TOOLS_LAB_VOLUNTEERS_HOST_POPULATION_H
 
+#include "server/base/text.h"
 #include "tools/lab/volunteers/client/client.h"
 
 #include <stdbool.h>
@@ -30,8 +31,13 @@ struct population {
     double off_mu, off_sigma;                /* log-normal, of times of absence, logarithm of h */
     double off_max;                          /* s: none longer */
     bool always_on;
+    double presence_sigma;           /* of the factor by which a host is there longer than others */
+    double office_part;              /* of the hosts, which are on in office hours only */
+    double history_days;             /* that hosts came and went before they attached */
     double error_rate, abandon_rate; /* of jobs */
-    double estimate_sigma;           /* true duration by estimated one: log-normal, median 1 */
+    /* True duration by estimated one, log-normal with median 1: what differs from receipt to
+     * receipt, what all copies of a workunit have in common, and all jobs of a host. */
+    double estimate_sigma, workunit_sigma, host_sigma;
     double memory_per_cpu, disk_min, disk_max; /* bytes; disk uniform */
     double buffer_min_days, buffer_max_days;   /* what a host keeps queued: uniform */
     double buffer_extra_days;                  /* and fills it up by, where it has two marks */
@@ -72,6 +78,12 @@ struct machine_gpu {
     int64_t count;
     double flops; /* of one */
 };
+/* When a host is there. */
+struct attendance {
+    double longer;        /* its times of presence, by those of the law; absences are shorter */
+    bool keeps_hours;     /* on working days from `opens` to `closes`, half an hour more or less */
+    double opens, closes; /* s of the day, UTC */
+};
 struct machine {
     int64_t cpus;
     double cpus_percent; /* of them, that may be used */
@@ -80,6 +92,7 @@ struct machine {
     double buffer;       /* s of work to keep queued */
     double network;      /* bytes/s; 0: files come at once */
     double extra;        /* s above it up to which a client with two marks fills it */
+    double slowness;     /* what its jobs take longer than estimated, all of them */
     struct machine_gpu gpus[CLIENT_COPROCS];
 };
 /* Whole ones, at least one. */
@@ -102,10 +115,23 @@ size_t population_draw_attachments(const struct population *population, struct r
                                    struct attachment *ret_attachments);
 /* How long a host stays, s; INFINITY: for good. */
 double population_draw_life(const struct population *population, struct random *random);
-/* How long a time of presence or absence lasts, s. */
+struct attendance population_draw_attendance(const struct population *population,
+                                             struct random *random);
+/* Whether the host is on at its first moment, unless it came and went before. */
+bool population_is_on(const struct population *population, const struct attendance *attendance,
+                      double now);
+/* How long a host that comes and goes stays as it is, s. */
+double population_draw_stay(const struct population *population,
+                            const struct attendance *attendance, struct random *random, bool is_on,
+                            double now);
+/* Times of presence and absence by the measured laws, s. */
 double population_draw_presence(const struct population *population, struct random *random);
 double population_draw_absence(const struct population *population, struct random *random);
-/* How much longer than estimated a job takes: a factor. */
+/* How much longer than estimated a job takes: a factor of a receipt, of all jobs of a host, of all
+ * copies of a workunit. */
 double population_draw_error(const struct population *population, struct random *random);
+double population_draw_slowness(const struct population *population, struct random *random);
+double population_workunit_error(const struct population *population, uint64_t seed,
+                                 struct text workunit);
 
 #endif

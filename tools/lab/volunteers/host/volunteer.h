@@ -124,6 +124,8 @@ struct host_disk {
 struct volunteer {
     const struct population *population;
     struct machine machine;
+    struct attendance attendance;
+    uint64_t seed;                  /* of the crowd */
     struct random random, presence; /* two, so that its jobs do not change when it is there */
     uint64_t mark;                  /* no other machine has it, of this run and of others */
     bool is_on, has_left;
