@@ -32,9 +32,9 @@ write_output_template() {
     echo '</result></output_template>'
 }
 
-# fill_project FOLDER: apps, versions and jobs as the rows say, and an account, its key in $key.
+# fill_project FOLDER SCHEMA: apps, versions and jobs as the rows say, and an account, its key in $key.
 fill_project() {
-    local folder=$1 name class count operations deadline rest row=0
+    local folder=$1 schema=$2 name class count operations deadline rest row=0
     write_output_template >"$work/cell/out.xml"
     while read -r name; do qmctl --project "$folder" app add "$name"; done < <(rows_of app)
     while read -r name class; do
@@ -52,7 +52,11 @@ fill_project() {
         # shellcheck disable=SC2086 # several options
         qmctl --project "$folder" jobs create --app "$name" --stdin --quiet --in "$work/in.xml" \
             --out "$work/cell/out.xml" --rsc_fpops_est "$operations" \
-            --delay_bound "$deadline" $rest <"$work/cell/jobs"
+            --delay_bound "${deadline%%,*}" $rest <"$work/cell/jobs"
+        # Jobs take turns, and the server is not there yet.
+        [[ $deadline != *,* ]] || sql "$schema" -e "UPDATE workunit
+            SET delay_bound = ELT(1 + id % $(tr -dc , <<<"$deadline," | wc -c), $deadline)
+            WHERE name LIKE 'p${cell[project]}\\_${name}\\_${row}\\_%'"
     done < <(rows_of jobs)
     key=$("$bin/qmctl" --project "$folder" user add crowd@example.org --name Crowd |
         grep -oE '[0-9a-f]{32}' | head -n 1)
@@ -75,7 +79,7 @@ start_project() {
     fi
     sed -i "/<config>/r $work/cell/config" "$folder/config.xml"
     [ -z "$(rows_of file_database)" ] || qmctl --project "$folder" files init
-    fill_project "$folder"
+    fill_project "$folder" "$schema"
     read -ra options <<<"$(rows_of server | tr '\n' ' ')"
     # shellcheck disable=SC2094 # what precedes the log joins it
     "$bin/quartermaster" --project "$folder" --listen "unix:$folder.socket" --socket-mode 0666 \

@@ -6,9 +6,11 @@
 #include "tools/lab/volunteers/crowd/crowd.h"
 #include "tools/lab/volunteers/crowd/effort.h"
 #include "tools/lab/volunteers/crowd/scenario.h"
+#include "tools/lab/volunteers/figures/oracle.h"
 #include "tools/lab/volunteers/figures/run_report.h"
 
 #include "server/base/arena.h"
+#include "server/base/buffer.h"
 #include "server/base/file.h"
 #include "server/base/version.h"
 #include "server/base/xml.h"
@@ -19,7 +21,12 @@
 
 #include "server/base/banned.h"
 
-enum { SCENARIO_BYTES_MAX = 1 << 20, SCENARIO_ARENA_BYTES = 4 << 20, EXIT_INTERRUPTED = 130 };
+enum {
+    ORACLE_BYTES_MAX = 4096,
+    SCENARIO_BYTES_MAX = 1 << 20,
+    SCENARIO_ARENA_BYTES = 4 << 20,
+    EXIT_INTERRUPTED = 130
+};
 
 static void on_signal(int number)
 {
@@ -78,6 +85,25 @@ static enum status run_crowd(struct crowd *crowd, struct run_report *report,
     return status;
 }
 
+/* No server is asked. */
+static enum status ask_oracle(const struct scenario *scenario, struct failure *failure)
+{
+    struct oracle oracle;
+    struct buffer buffer = buffer_on_heap(ORACLE_BYTES_MAX);
+
+    if (!oracle_run(scenario, &oracle))
+        return fail(failure, STATUS_NO_MEMORY, "no memory");
+    buffer_add_char(&buffer, '{');
+    oracle_write_json(&oracle, scenario, &buffer);
+    buffer_add_string(&buffer, "}\n");
+    shown_write(stdout, buffer_text(&buffer), "\n");
+    buffer_free(&buffer);
+    oracle_free(&oracle);
+    return fflush(stdout) == 0
+               ? STATUS_OK
+               : fail(failure, STATUS_IO, "the figures cannot be written to standard output");
+}
+
 static enum status run(const struct command_line *options, struct failure *failure)
 {
     struct scenario scenario;
@@ -85,6 +111,8 @@ static enum status run(const struct command_line *options, struct failure *failu
     struct run_report *report = NULL;
     enum status status = read_scenario(options->scenario, &scenario, failure);
 
+    if (status == STATUS_OK && scenario.oracle_operations > 0)
+        return ask_oracle(&scenario, failure);
     if (status == STATUS_OK)
         status = run_report_create(options, &scenario, &report, failure);
     if (status != STATUS_OK)

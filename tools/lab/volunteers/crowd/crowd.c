@@ -61,8 +61,7 @@ static bool prepare_volunteers(struct crowd *crowd)
 
     crowd->volunteers = calloc(hosts, sizeof(*crowd->volunteers));
     for (; crowd->volunteers != NULL && crowd->count < hosts; crowd->count++) {
-        double arrival =
-            scenario->begin + scenario->arrival_days * DAY * (double)crowd->count / scenario->hosts;
+        double arrival = scenario_arrival(scenario, crowd->count);
 
         if (!volunteer_init(&crowd->volunteers[crowd->count], &scenario->population,
                             (uint64_t)scenario->seed, crowd->count, arrival) ||

@@ -82,6 +82,7 @@ static const struct scenario_row {
     {"period", OF(population.period), 60, 86400},
     {"checkpoint", OF(population.checkpoint), 1, 86400},
     {"restart", OF(population.restart), 0, 86400},
+    {"oracle_operations", OF(oracle_operations), 0, 1e30},
 };
 
 /* Rows that must be whole numbers: counts, and yes or no. */
@@ -103,7 +104,7 @@ static const struct {
     {"job_bytes_min", "job_bytes_max"},
 };
 
-/* A number for each project of the crowd, by their order. */
+/* A number for each project of the crowd, by their order, and the deadlines of the oracle. */
 static const struct scenario_list {
     const char *name;
     size_t offset, count_offset;
@@ -112,6 +113,7 @@ static const struct scenario_list {
     {"shares", OF(population.shares), OF(population.share_count), 0, 1e9},
     {"later_shares", OF(population.later_shares), OF(population.later_share_count), 0, 1e9},
     {"attach_days", OF(population.attach_days), OF(population.attach_count), 0, 36500},
+    {"oracle_bounds", OF(oracle_bounds), OF(oracle_bound_count), 1, 1e9},
     {"file_scales", OF(population.file_scales), OF(population.file_scale_count), 0, 1e9},
 };
 
@@ -232,6 +234,12 @@ static enum status check_ranges(const struct scenario *scenario, struct failure 
     return STATUS_OK;
 }
 
+double scenario_arrival(const struct scenario *scenario, size_t host)
+{
+    return scenario->begin +
+           scenario->arrival_days * 86400 * (double)host / fmax(scenario->hosts, 1);
+}
+
 bool scenario_is_out(const struct scenario *scenario, double time)
 {
     double begin = scenario->begin + scenario->outage_begin_days * 86400;
@@ -270,6 +278,8 @@ enum status scenario_read(struct text file, struct scenario *ret_scenario, struc
     status = check_ranges(&scenario, failure);
     if (status != STATUS_OK)
         return status;
+    if ((scenario.oracle_operations > 0) != (scenario.oracle_bound_count > 0))
+        return fail(failure, STATUS_INVALID, "oracle_operations and oracle_bounds go together");
     scenario.population.cpus_min = (int64_t)scenario.cpus_min;
     scenario.population.cpus_max = (int64_t)scenario.cpus_max;
     scenario.population.always_on = scenario.always_on > 0;

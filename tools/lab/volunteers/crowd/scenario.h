@@ -17,6 +17,9 @@ struct scenario {
     double arrival_days;                    /* over which the hosts attach, one after the other */
     double cpus_min, cpus_max;              /* of the population, here and below; 0 or 1: */
     double always_on, leave_in_memory, sleeps, drops_unstarted;
+    /* The jobs of figures/oracle.h; 0: the run is a real one. */
+    double oracle_operations, oracle_bounds[CLIENT_PROJECTS_MAX]; /* FLOP; s */
+    size_t oracle_bound_count;
     struct population population;
 };
 
@@ -25,6 +28,8 @@ struct scenario {
 MUST_CHECK enum status scenario_read(struct text file, struct scenario *ret_scenario,
                                      struct failure *failure);
 
+/* When a host attaches, of those from 0. */
+double scenario_arrival(const struct scenario *scenario, size_t host);
 /* Whether the scenario has an outage at this time. */
 bool scenario_is_out(const struct scenario *scenario, double time);
 

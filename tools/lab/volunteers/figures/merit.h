@@ -6,6 +6,7 @@
  * (host/host_tally.h) to the figures of merit in this header, and writes a row of them;
  * no_work_reasons.h adds why servers had no job. arrivals.h counts RPCs by time, trace.h keeps what
  * one host's processors did. At the end of the run plot.h draws all of it.
+ * oracle.h needs no run: it is a bound that no policy is above.
  *
  * Here are the figures of merit themselves: amounts of the hosts added up, and what is made of
  * them. Each figure is a row of one table, from which JSON, CSV and pictures are written. Pure. */
