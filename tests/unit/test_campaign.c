@@ -88,6 +88,37 @@ static void more_than_the_quota_is_found(void **state)
     assert_int_equal(beyond_quota(8, 0, true), 0);
 }
 
+/* Versions of two results of one job, the second of which is in progress. */
+static int64_t versions_differ(int64_t outcome_of_first)
+{
+    static char name[] = "job";
+    const struct audit_limits limits = {.daily = 0};
+    struct extract_row rows[2] = {{.name = name, .server_state = STATE_OVER},
+                                  {.name = name, .server_state = STATE_IN_PROGRESS}};
+    const struct extract extract = {.rows = rows, .count = 2};
+    struct history history = {0};
+    struct audit audit;
+    int64_t found;
+
+    for (int i = 0; i < 2; i++) {
+        rows[i].id = rows[i].hostid = rows[i].userid = rows[i].app_version_id = i + 1;
+        rows[i].is_one_version = 1;
+    }
+    rows[0].outcome = outcome_of_first;
+    audit = audit_run(&history, &extract, &limits);
+    found = audit.findings[RULE_one_version].count;
+    audit_clear(&audit);
+    history_clear(&history);
+    return found;
+}
+
+static void what_failed_binds_nobody(void **state)
+{
+    (void)state;
+    assert_int_equal(versions_differ(OUTCOME_OF_SUCCESS), 1);
+    assert_int_equal(versions_differ(OUTCOME_OF_ERROR), 0);
+}
+
 static void append_line(const char *path, const char *line)
 {
     FILE *file = history_append(path);
@@ -206,6 +237,7 @@ int main(void)
         cmocka_unit_test(a_day_is_the_servers),
         cmocka_unit_test(jobs_near_the_turn_of_a_day_are_left_out),
         cmocka_unit_test(more_than_the_quota_is_found),
+        cmocka_unit_test(what_failed_binds_nobody),
         cmocka_unit_test(a_torn_line_is_cut_off),
         cmocka_unit_test(only_a_missing_history_is_an_empty_one),
         cmocka_unit_test(what_gone_machines_hold_is_counted),

@@ -257,6 +257,8 @@ static void check_pair(struct auditor *auditor, const struct extract_row *a,
         find(auditor, RULE_one_per_user, "%s and %s: user %" PRId64, a->name, b->name, b->userid);
     if (a->hostid == b->hostid)
         find(auditor, RULE_one_per_host, "%s and %s: host %" PRId64, a->name, b->name, b->hostid);
+    if (!extract_binds(a) || !extract_binds(b))
+        return;
     if (a->is_alike_hosts && first != NULL && second != NULL &&
         strcmp(first->vendor, second->vendor) != 0)
         find(auditor, RULE_alike_hosts, "%s and %s: %s and %s", a->name, b->name, first->vendor,

@@ -8,6 +8,11 @@
 
 #include "server/base/banned.h"
 
+bool extract_binds(const struct extract_row *row)
+{
+    return row->server_state != STATE_OVER || row->outcome != OUTCOME_OF_ERROR;
+}
+
 const char extract_query[] =
     "SELECT result.id, result.name, result.workunitid, result.server_state, result.outcome,"
     " result.hostid, result.userid, result.app_version_id, result.sent_time, result.received_time,"

@@ -26,6 +26,10 @@ struct extract_row {
     int64_t target_user;                    /* 0: for anybody */
 };
 
+/* A job of which all failed is no longer bound to a class of hosts, or a version: perhaps these
+ * were the reason (policy(7) 13.1). */
+bool extract_binds(const struct extract_row *row);
+
 struct extract {
     struct extract_row *rows;
     size_t count;

@@ -91,15 +91,20 @@ static bool is_one_of_two(const struct violation_stage *stage, const struct extr
            machine_of_row(stage, row) != NULL && machine_of_row(stage, row + 1) != NULL;
 }
 
+static bool are_bound(const struct violation_stage *stage, const struct extract_row *row)
+{
+    return is_one_of_two(stage, row) && extract_binds(row) && extract_binds(row + 1);
+}
+
 static bool is_one_of_two_alike(const struct violation_stage *stage, const struct extract_row *row)
 {
-    return is_one_of_two(stage, row) && row->is_alike_hosts;
+    return are_bound(stage, row) && row->is_alike_hosts;
 }
 
 static bool is_one_of_two_versions(const struct violation_stage *stage,
                                    const struct extract_row *row)
 {
-    return is_one_of_two(stage, row) && row->is_one_version;
+    return are_bound(stage, row) && row->is_one_version;
 }
 
 static bool is_aimed(const struct violation_stage *stage, const struct extract_row *row)
