@@ -56,10 +56,6 @@ bool json_can_hold(struct text text)
 
 /* --- reading ---------------------------------------------------------------------------------- */
 
-struct json_object {
-    json_t *root;
-};
-
 /* Of the document that this thread reads. Only what json_read allocates is counted, and whatever it
  * does not keep it frees itself. */
 static _Thread_local size_t memory_left;
@@ -107,10 +103,9 @@ static enum status parse(struct text document, json_t **ret_root, struct failure
     return fail(failure, STATUS_INVALID, "the JSON is no object");
 }
 
-enum status json_read(struct text document, struct json_object **ret_object,
-                      struct failure *failure)
+enum status json_read(struct text document, struct json_object *ret_object, struct failure *failure)
 {
-    struct json_object *object;
+    json_t *root;
     enum status status;
 
     if (document.length > JSON_BYTES_MAX)
@@ -120,30 +115,22 @@ enum status json_read(struct text document, struct json_object **ret_object,
     if (memchr(document.at, '\0', document.length) != NULL) /* jansson passes some over */
         return fail(failure, STATUS_INVALID, "a NUL byte is no JSON");
     pthread_once(&bound_once, bound_memory);
-    object = calloc(1, sizeof(*object));
-    if (object == NULL)
-        return STATUS_NO_MEMORY;
-    status = parse(document, &object->root, failure);
+    status = parse(document, &root, failure);
     memory_left = 0;
-    if (status != STATUS_OK) {
-        free(object);
-        return status;
-    }
-    *ret_object = object;
-    return STATUS_OK;
+    if (status == STATUS_OK)
+        ret_object->value = root;
+    return status;
 }
 
 void json_object_free(struct json_object *object)
 {
-    if (object == NULL)
-        return;
-    json_decref(object->root);
-    free(object);
+    json_decref(object->value);
+    object->value = NULL;
 }
 
 struct json_member json_member(const struct json_object *object, const char *name)
 {
-    const json_t *value = json_object_get(object->root, name);
+    const json_t *value = json_object_get(object->value, name);
 
     if (value == NULL)
         return (struct json_member){.kind = JSON_KIND_ABSENT};
@@ -159,5 +146,19 @@ struct json_member json_member(const struct json_object *object, const char *nam
 
 size_t json_member_count(const struct json_object *object)
 {
-    return json_object_size(object->root);
+    return json_object_size(object->value);
+}
+
+size_t json_item_count(const struct json_object *object, const char *name)
+{
+    return json_array_size(json_object_get(object->value, name));
+}
+
+bool json_item(const struct json_object *object, const char *name, size_t index,
+               struct json_object *ret_item)
+{
+    json_t *item = json_array_get(json_object_get(object->value, name), index);
+
+    ret_item->value = item;
+    return json_is_object(item);
 }

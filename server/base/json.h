@@ -25,12 +25,14 @@ bool json_can_hold(struct text text);
  * behind it. A document may have JSON_BYTES_MAX bytes and take JSON_MEMORY_MAX of memory. */
 enum { JSON_BYTES_MAX = 1024 * 1024, JSON_MEMORY_MAX = 16 * 1024 * 1024 };
 
-struct json_object;
+struct json_object {
+    void *value; /* the library's; NULL: an object without members */
+};
 
 /* The document is one object. INVALID: it is none, with the line; TOO_LARGE: beyond the bounds. */
-MUST_CHECK enum status json_read(struct text document, struct json_object **ret_object,
+MUST_CHECK enum status json_read(struct text document, struct json_object *ret_object,
                                  struct failure *failure);
-void json_object_free(struct json_object *object); /* NULL is fine */
+void json_object_free(struct json_object *object);
 
 enum json_kind {
     JSON_KIND_ABSENT,
@@ -45,5 +47,11 @@ struct json_member {
 };
 struct json_member json_member(const struct json_object *object, const char *name);
 size_t json_member_count(const struct json_object *object);
+
+/* The items of a member that is an array, else none. */
+size_t json_item_count(const struct json_object *object, const char *name);
+/* False: the item is no object. It lives as long as the whole, and is not freed. */
+bool json_item(const struct json_object *object, const char *name, size_t index,
+               struct json_object *ret_item);
 
 #endif

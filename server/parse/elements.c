@@ -18,6 +18,7 @@
 #define RECORD_HOST_INFO    struct message
 #define RECORD_WSL          struct message
 #define RECORD_DISTRO       struct wsl_distro
+#define RECORD_WSL_GPU      struct wsl_gpu
 #define RECORD_CPU_DEVICE   struct opencl_cpu
 #define RECORD_CPU_OPENCL   struct opencl_cpu
 #define RECORD_DISK_USAGE   struct message
@@ -168,10 +169,10 @@ const struct element *element_find(enum context context, struct text name)
 
 /* Contexts of which everything lasts, and one of which some does. */
 static const bool lasting_contexts[CONTEXT_COUNT] = {
-    [CONTEXT_ALT_PLATFORM] = true, [CONTEXT_WSL] = true,        [CONTEXT_DISTRO] = true,
-    [CONTEXT_CPU_DEVICE] = true,   [CONTEXT_CPU_OPENCL] = true, [CONTEXT_COPROCS] = true,
-    [CONTEXT_COPROC] = true,       [CONTEXT_OPENCL] = true,     [CONTEXT_APP_VERSIONS] = true,
-    [CONTEXT_APP_VERSION] = true,  [CONTEXT_APP_COPROC] = true,
+    [CONTEXT_ALT_PLATFORM] = true, [CONTEXT_WSL] = true,         [CONTEXT_DISTRO] = true,
+    [CONTEXT_WSL_GPU] = true,      [CONTEXT_CPU_DEVICE] = true,  [CONTEXT_CPU_OPENCL] = true,
+    [CONTEXT_COPROCS] = true,      [CONTEXT_COPROC] = true,      [CONTEXT_OPENCL] = true,
+    [CONTEXT_APP_VERSIONS] = true, [CONTEXT_APP_VERSION] = true, [CONTEXT_APP_COPROC] = true,
 };
 
 bool element_is_lasting(const struct element *element)

@@ -23,6 +23,7 @@ enum {
     MESSAGE_PLATFORMS_MAX = 32,
     MESSAGE_COPROCS_MAX = 32,
     MESSAGE_DISTROS_MAX = 32,
+    MESSAGE_WSL_GPUS_MAX = 256,
     MESSAGE_OPENCL_CPUS_MAX = 32,
     MESSAGE_TRICKLES_MAX = 10000,
     MESSAGE_RESULT_FILES_MAX = 1000,
@@ -79,11 +80,20 @@ struct coproc {
     int64_t metal_support, ncores;
 };
 
+/* The program behind docker_version. */
+enum docker_type { DOCKER_TYPE_NONE, DOCKER_TYPE_DOCKER, DOCKER_TYPE_PODMAN };
+
 /* A Linux distribution in the subsystem of a Windows host (protocol(7) 2.7). */
 struct wsl_distro {
     struct text distro_name, libc_version, docker_version;
-    int64_t distro_version;
+    int64_t distro_version, docker_type;
     bool disallowed; /* by its user */
+};
+/* A GPU that containers of a distribution can use, and by which libraries. */
+struct wsl_gpu {
+    struct text name;
+    size_t distro; /* by index in the message's */
+    bool has_cuda, has_opencl;
 };
 
 /* A finished job being reported (protocol(7) 2.10). */
@@ -203,6 +213,9 @@ struct message {
 
     struct wsl_distro *distros;
     size_t distro_count;
+    int64_t docker_type; /* enum docker_type */
+    struct wsl_gpu *wsl_gpus;
+    size_t wsl_gpu_count;
     struct opencl_cpu *opencl_cpus;
     size_t opencl_cpu_count;
 

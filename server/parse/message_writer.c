@@ -60,6 +60,7 @@ static const struct message_list {
             sizeof *((struct message *)NULL)->items                       \
     }
     [CONTEXT_DISTRO] = LIST(distros, distro_count),
+    [CONTEXT_WSL_GPU] = LIST(wsl_gpus, wsl_gpu_count),
     [CONTEXT_CPU_DEVICE] = LIST(opencl_cpus, opencl_cpu_count),
     [CONTEXT_COPROC] = LIST(coprocs, coproc_count),
     [CONTEXT_RESULT] = LIST(results, result_count),
@@ -104,7 +105,19 @@ static void write_alternates(const struct message_writer *writer, const struct e
     }
 }
 
-static void write_items(const struct message_writer *writer, const struct element *element)
+/* GPUs of a subsystem stand inside their distribution, which is the record around them. */
+static bool is_inside(const struct message_writer *writer, const struct element *element,
+                      const char *item, const char *record)
+{
+    const struct wsl_distro *distro = (const void *)record;
+
+    return element->child != CONTEXT_WSL_GPU ||
+           ((const struct wsl_gpu *)(const void *)item)->distro ==
+               (size_t)(distro - writer->message->distros);
+}
+
+static void write_items(const struct message_writer *writer, const struct element *element,
+                        const char *record)
 {
     const struct message_list *list = &lists[element->child];
     const char *message = (const char *)writer->message, *items;
@@ -118,7 +131,8 @@ static void write_items(const struct message_writer *writer, const struct elemen
     memcpy(&items, message + list->items_offset, sizeof items);
     memcpy(&count, message + list->count_offset, sizeof count);
     for (size_t i = 0; i < count; i++)
-        if (writes(element, items + i * list->item_size))
+        if (writes(element, items + i * list->item_size) &&
+            is_inside(writer, element, items + i * list->item_size, record))
             write_inside(writer, element, items + i * list->item_size);
 }
 
@@ -154,7 +168,7 @@ static void write_element(const struct message_writer *writer, const struct elem
         write_inside(writer, element, field);
         return;
     case ELEMENT_ITEM:
-        write_items(writer, element);
+        write_items(writer, element, record);
         return;
     case ELEMENT_STRING:
         memcpy(&text, field, sizeof text);

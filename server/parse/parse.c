@@ -38,6 +38,7 @@ union spare {
     struct other_result other_result;
     struct ip_result ip_result;
     struct wsl_distro distro;
+    struct wsl_gpu wsl_gpu;
     struct opencl_cpu opencl_cpu;
 };
 
@@ -167,6 +168,15 @@ _Static_assert(offsetof(struct alt_platform, name) == 0, "end_named reads the fi
 _Static_assert(offsetof(struct host_file, name) == 0, "end_named reads the first member");
 _Static_assert(offsetof(struct other_result, name) == 0, "end_named reads the first member");
 
+/* The distribution around it is the next one of the list; without a place in it, it is of none. */
+static bool end_wsl_gpu(struct message_reader *reader, void *record)
+{
+    struct wsl_gpu *gpu = record;
+
+    gpu->distro = reader->message.distro_count;
+    return gpu->name.length > 0;
+}
+
 static bool end_app_version(struct message_reader *reader, void *record)
 {
     struct client_app_version *version = record;
@@ -250,6 +260,8 @@ static const struct list lists[CONTEXT_COUNT] = {
                                   MESSAGE_PLATFORMS_MAX, NULL, end_named),
     [CONTEXT_DISTRO] = LIST(message.distros, message.distro_count, struct wsl_distro,
                             MESSAGE_DISTROS_MAX, NULL, NULL),
+    [CONTEXT_WSL_GPU] = LIST(message.wsl_gpus, message.wsl_gpu_count, struct wsl_gpu,
+                             MESSAGE_WSL_GPUS_MAX, NULL, end_wsl_gpu),
     [CONTEXT_CPU_DEVICE] = LIST(message.opencl_cpus, message.opencl_cpu_count, struct opencl_cpu,
                                 MESSAGE_OPENCL_CPUS_MAX, NULL, NULL),
     [CONTEXT_COPROC] = LIST(message.coprocs, message.coproc_count, struct coproc,

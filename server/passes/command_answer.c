@@ -8,16 +8,16 @@
 bool answer_line_read(struct text line, struct answer_line *ret_answer)
 {
     struct json_member id, verdict;
-    struct json_object *object;
+    struct json_object object;
     size_t members;
 
     *ret_answer = (struct answer_line){.has_verdict = false};
     if (json_read(line, &object, NULL) != STATUS_OK)
         return false;
-    id = json_member(object, "id");
-    verdict = json_member(object, "verdict");
-    members = json_member_count(object);
-    json_object_free(object);
+    id = json_member(&object, "id");
+    verdict = json_member(&object, "verdict");
+    members = json_member_count(&object);
+    json_object_free(&object);
     ret_answer->id = id.whole;
     ret_answer->has_verdict = verdict.kind == JSON_KIND_WHOLE;
     ret_answer->verdict = verdict.whole;

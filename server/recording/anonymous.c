@@ -29,6 +29,7 @@ static const struct {
     {CONTEXT_DISTRO, "distro_name"},
     {CONTEXT_DISTRO, "docker_version"},
     {CONTEXT_DISTRO, "libc_version"},
+    {CONTEXT_WSL_GPU, "name"},
     {CONTEXT_CPU_DEVICE, "platform_vendor"},
     {CONTEXT_CPU_OPENCL, "opencl_device_version"},
     {CONTEXT_CPU_OPENCL, "opencl_driver_version"},

@@ -66,7 +66,7 @@ static const char *minimum(enum context context)
     if (context == CONTEXT_COPROC)
         return "<type>asic</type>";
     if (context == CONTEXT_RESULT || context == CONTEXT_HOST_FILE ||
-        context == CONTEXT_OTHER_RESULT)
+        context == CONTEXT_OTHER_RESULT || context == CONTEXT_WSL_GPU)
         return "<name>job</name>";
     return "";
 }
@@ -75,6 +75,8 @@ static const char *record_of(const struct message *message, enum context context
 {
     if (context == CONTEXT_DISTRO)
         return (const char *)&message->distros[0];
+    if (context == CONTEXT_WSL_GPU)
+        return (const char *)&message->wsl_gpus[0];
     if (context == CONTEXT_CPU_DEVICE || context == CONTEXT_CPU_OPENCL)
         return (const char *)&message->opencl_cpus[0];
     if (context == CONTEXT_COPROC)

@@ -143,6 +143,81 @@ static void coprocessors_are_summed(void **state)
     assert_true(text_contains(host.misc, TEXT("\"model\":\"A \\\"B\\\"\",\"count\":2")));
 }
 
+/* As BOINC's web pages read it, whatever the order of the request. */
+static void misc_is_what_web_pages_read(void **state)
+{
+    const struct opencl_properties opencl = {.name = TEXT("Arc"),
+                                             .vendor = TEXT("Maker"),
+                                             .device_version = TEXT("OpenCL 3.0 x"),
+                                             .driver_version = TEXT("31.0.101"),
+                                             .global_mem_size = 4294967296};
+    struct coproc coprocs[] = {
+        {.type = TEXT("odd"), .count = 1, .opencl = opencl},
+        {.type = TEXT("apple_gpu"), .count = 1, .model = TEXT("M4 ]]>"), .metal_support = 3},
+        {.type = TEXT("intel_gpu"), .count = 1, .opencl = opencl},
+        {.type = TEXT("ATI"),
+         .name = TEXT("RX"),
+         .count = 1,
+         .local_ram = 512,
+         .cal_version = TEXT("1.4.1")},
+        {.type = TEXT("NVIDIA"),
+         .name = TEXT("A \"B\\"),
+         .count = 2,
+         .total_global_mem = 8589934592,
+         .available_ram = 1e9,
+         .driver_version = 57260,
+         .opencl = opencl},
+    };
+    struct wsl_distro distros[] = {
+        {.distro_name = TEXT("U"), .docker_version = TEXT("27.0"), .docker_type = 1},
+        {.distro_name = TEXT("boinc-buda-runner"),
+         .docker_version = TEXT("5.4.2"),
+         .docker_type = 2,
+         .distro_version = 6},
+        {.distro_name = TEXT("D"), .docker_version = TEXT("1.0"), .disallowed = true},
+        {.distro_name = TEXT("E")},
+    };
+    struct message message = described();
+
+    (void)state;
+    message.coprocs = coprocs;
+    message.coproc_count = 5;
+    assert_text(host_record_misc(&message, case_arena),
+                "{\"client_version\":\"7.20.5\",\"gpus\":["
+                "{\"type\":\"nvidia\",\"model\":\"A \\\"B\\\\\",\"count\":2,\"ram_mb\":8192,"
+                "\"driver_version\":\"57260\",\"opencl_version\":\"300\"},"
+                "{\"type\":\"amd\",\"model\":\"RX\",\"count\":1,\"ram_mb\":512,"
+                "\"driver_version\":\"1.4.1\",\"opencl_version\":\"0\"},"
+                "{\"type\":\"intel\",\"model\":\"Arc\",\"count\":1,\"ram_mb\":4096,"
+                "\"driver_version\":\"31.0.101\",\"opencl_version\":\"300\"},"
+                "{\"type\":\"apple\",\"model\":\"M4 ]]\\u003e\",\"count\":1,\"ram_mb\":0,"
+                "\"driver_version\":\"3\",\"opencl_version\":\"0\"},"
+                "{\"type\":\"Maker\",\"model\":\"Arc\",\"count\":1,\"ram_mb\":4096,"
+                "\"driver_version\":\"OpenCL 3.0 x\",\"opencl_version\":\"300\"}]}");
+    message.coproc_count = 0;
+    message.docker_version = TEXT("24.0.7");
+    message.docker_type = 1;
+    message.virtualbox_version = TEXT("7.1.6");
+    message.p_features = TEXT("sse svm");
+    assert_text(host_record_misc(&message, case_arena),
+                "{\"client_version\":\"7.20.5\",\"docker\":{\"version\":\"24.0.7\",\"type\":1},"
+                "\"vbox\":{\"version\":\"7.1.6\",\"hw_accel\":true,\"hw_accel_enabled\":true}}");
+    message.os_name = TEXT("Microsoft Windows 11");
+    message.distros = distros;
+    message.distro_count = 4;
+    message.virtualbox_version = NO_TEXT;
+    message.dont_use_wsl = true;
+    assert_text(host_record_misc(&message, case_arena),
+                "{\"client_version\":\"7.20.5\",\"docker\":{\"version\":\"5.4.2\",\"type\":2,"
+                "\"wsl_distro\":\"boinc-buda-runner\",\"boinc_buda_runner_version\":6},"
+                "\"config\":{\"dont_use_docker\":false,\"dont_use_wsl\":true}}");
+    message.distro_count = 0;
+    message.dont_use_wsl = false;
+    coprocs[0].count = 0; /* none of it is there */
+    message.coproc_count = 1;
+    assert_text(host_record_misc(&message, case_arena), "{\"client_version\":\"7.20.5\"}");
+}
+
 static void misc_is_valid_json_of_bounded_size(void **state)
 {
     static struct coproc coprocs[32];
@@ -238,6 +313,7 @@ int main(void)
         cmocka_unit_test(only_a_cpid_that_came_is_hashed),
         cmocka_unit_test(everything_fits_its_column),
         cmocka_unit_test(coprocessors_are_summed),
+        cmocka_unit_test(misc_is_what_web_pages_read),
         cmocka_unit_test(misc_is_valid_json_of_bounded_size),
         cmocka_unit_test(a_forwarded_address_counts_behind_trusted_proxies_only),
     };

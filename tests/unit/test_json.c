@@ -34,26 +34,33 @@ static void texts_are_escaped(void **state)
 
 static void members_are_read_by_kind(void **state)
 {
-    struct json_object *object;
+    struct json_object object;
+    struct json_object item;
     struct json_member member;
 
     (void)state;
     assert_int_equal(
-        json_read(TEXT(" {\"a\":\"x\\u00fc\\/\", \"b\":-5,\"c\":1.0,\"d\":[1],\"e\":null}\n"),
-                  &object, NULL),
+        json_read(
+            TEXT(" {\"a\":\"x\\u00fc\\/\", \"b\":-5,\"c\":1.0,\"d\":[1,{\"f\":2}],\"e\":null}\n"),
+            &object, NULL),
         STATUS_OK);
-    member = json_member(object, "a");
+    member = json_member(&object, "a");
     assert_int_equal(member.kind, JSON_KIND_TEXT);
     assert_text(member.text, "x\xc3\xbc/");
-    member = json_member(object, "b");
+    member = json_member(&object, "b");
     assert_int_equal(member.kind, JSON_KIND_WHOLE);
     assert_i64(member.whole, -5);
-    assert_int_equal(json_member(object, "c").kind, JSON_KIND_OTHER);
-    assert_int_equal(json_member(object, "d").kind, JSON_KIND_OTHER);
-    assert_int_equal(json_member(object, "e").kind, JSON_KIND_OTHER);
-    assert_int_equal(json_member(object, "f").kind, JSON_KIND_ABSENT);
-    assert_int_equal(json_member_count(object), 5);
-    json_object_free(object);
+    assert_int_equal(json_member(&object, "c").kind, JSON_KIND_OTHER);
+    assert_int_equal(json_member(&object, "d").kind, JSON_KIND_OTHER);
+    assert_int_equal(json_member(&object, "e").kind, JSON_KIND_OTHER);
+    assert_int_equal(json_member(&object, "f").kind, JSON_KIND_ABSENT);
+    assert_int_equal(json_member_count(&object), 5);
+    assert_int_equal(json_item_count(&object, "d"), 2);
+    assert_int_equal(json_item_count(&object, "a") + json_item_count(&object, "f"), 0);
+    assert_false(json_item(&object, "d", 0, &item) || json_item(&object, "d", 2, &item));
+    assert_true(json_item(&object, "d", 1, &item));
+    assert_i64(json_member(&item, "f").whole, 2);
+    json_object_free(&object);
 }
 
 static void what_is_not_strict_is_refused(void **state)
@@ -80,7 +87,7 @@ static void what_is_not_strict_is_refused(void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof(documents) / sizeof(documents[0]); i++) {
-        struct json_object *object = NULL;
+        struct json_object object;
         struct failure failure = {0};
 
         if (json_read(text_from(documents[i]), &object, &failure) != STATUS_INVALID)
@@ -89,7 +96,7 @@ static void what_is_not_strict_is_refused(void **state)
     }
     for (size_t at = 0; at < 8; at++) { /* a NUL byte, wherever it stands */
         char bytes[] = "{\"a\":55}";
-        struct json_object *object;
+        struct json_object object;
 
         bytes[at] = '\0';
         assert_int_equal(json_read((struct text){bytes, 8}, &object, NULL), STATUS_INVALID);
@@ -114,7 +121,7 @@ static void documents_are_bounded(void **state)
 {
     struct arena *arena = arena_create((size_t)16 << 20);
     struct failure failure = {0};
-    struct json_object *object;
+    struct json_object object;
 
     (void)state;
     assert_int_equal(json_read(many(arena, ",{}", 340000), &object, &failure), STATUS_TOO_LARGE);
@@ -122,7 +129,7 @@ static void documents_are_bounded(void **state)
     assert_int_equal(json_read(many(arena, ",[", 2100), &object, NULL), STATUS_INVALID);
     for (int i = 0; i < 3; i++) {
         assert_int_equal(json_read(many(arena, ",0", 30000), &object, NULL), STATUS_OK);
-        json_object_free(object);
+        json_object_free(&object);
     }
     arena_destroy(arena);
 }

@@ -247,11 +247,16 @@ static const struct effect {
     {"wsl", "", "<wsl/>", NULL},
 };
 
+static bool same_bounds(const struct plan_bounds *a, const struct plan_bounds *b)
+{
+    return a->min_wu_id == b->min_wu_id && a->max_wu_id == b->max_wu_id &&
+           a->min_batch == b->min_batch && a->max_batch == b->max_batch;
+}
+
 static bool is_same(const struct plan_verdict *a, const struct plan_verdict *b)
 {
     return a->is_usable == b->is_usable && a->is_fit == b->is_fit && a->memory == b->memory &&
-           memcmp(&a->bounds, &b->bounds, sizeof(a->bounds)) == 0 &&
-           a->usage.avg_ncpus == b->usage.avg_ncpus &&
+           same_bounds(&a->bounds, &b->bounds) && a->usage.avg_ncpus == b->usage.avg_ncpus &&
            text_equal(a->usage.coproc_type, b->usage.coproc_type) &&
            a->usage.coproc_count == b->usage.coproc_count && a->usage.gpu_ram == b->usage.gpu_ram &&
            a->usage.projected_flops == b->usage.projected_flops &&
@@ -845,6 +850,151 @@ static void wsl_needs_a_distribution_that_is_allowed(void **state)
     expect_refused("<docker/>", "forbids the use of WSL");
 }
 
+/* --- containers: kinds of clients by what classes demand -------------------------------------- */
+
+#define REQUEST(version, os, host_elements, elements)                                            \
+    "<scheduler_request>\n<platform_name>x86_64-pc-linux-gnu</platform_name>\n" version elements \
+    "<host_info>\n<os_name>" os "</os_name>\n" host_elements                                     \
+    "</host_info>\n</scheduler_request>\n"
+#define CLIENT(minor, release)                                            \
+    "<core_client_major_version>8</core_client_major_version>\n"          \
+    "<core_client_minor_version>" #minor "</core_client_minor_version>\n" \
+    "<core_client_release>" #release "</core_client_release>\n"
+#define DOCKER(type)                                                                 \
+    "<docker_version>4.9.3</docker_version>\n<docker_type>" #type "</docker_type>\n" \
+    "<docker_compose_version>2.1</docker_compose_version>\n"                         \
+    "<docker_compose_type>1</docker_compose_type>\n"
+#define DISTRO(name, version, elements)                                        \
+    "<distro>\n<distro_name>" name "</distro_name>\n<distro_version>" #version \
+    "</distro_version>\n" elements "</distro>\n"
+#define WSL(distros)     "<wsl>\n" distros "</wsl>\n"
+#define GPU(name, flags) "<wsl_gpu>\n<name>" name "</name>\n" flags "</wsl_gpu>\n"
+#define CUDA             "<has_cuda/>\n"
+#define OPENCL           "<has_opencl/>\n"
+#define COPROCS                                                                              \
+    "<coprocs>\n<coproc_cuda>\n<count>1</count>\n<name>G</name>\n<have_cuda>1</have_cuda>\n" \
+    "<have_opencl>1</have_opencl>\n<peak_flops>1e12</peak_flops>\n</coproc_cuda>\n"          \
+    "<coproc_ati>\n<count>1</count>\n<name>A</name>\n<have_opencl>1</have_opencl>\n"         \
+    "<peak_flops>1e12</peak_flops>\n</coproc_ati>\n"                                         \
+    "<coproc_intel_gpu>\n<count>1</count>\n<name>I</name>\n<have_opencl>1</have_opencl>\n"   \
+    "<peak_flops>1e12</peak_flops>\n</coproc_intel_gpu>\n</coprocs>\n"
+#define WINDOWS(distros) REQUEST(CLIENT(3, 0), "Microsoft Windows 11", WSL(distros), COPROCS)
+#define RUNNER(gpus)     WINDOWS(DISTRO("boinc-buda-runner", 6, DOCKER(2) gpus))
+
+/* The columns: what a class demands beside <docker/>. */
+static const char *const container_classes[] = {
+    "",
+    "<min_boinc_wsl_distro_version>6</min_boinc_wsl_distro_version>",
+    "<gpu_type>nvidia</gpu_type><cuda/>",
+    "<gpu_type>nvidia</gpu_type><opencl/>",
+    "<gpu_type>amd</gpu_type><opencl/>",
+    "<gpu_type>intel</gpu_type><opencl/>",
+    "<gpu_type>nvidia</gpu_type>",
+};
+/* The rows: a letter for each class; y: usable, n: refused, s: refused softly. */
+static const struct {
+    const char *request, *expected;
+} container_hosts[] = {
+    {REQUEST(CLIENT(2, 0), "Linux Debian", "", COPROCS), "nnnnnnn"},
+    {REQUEST(CLIENT(2, 0), "Linux Debian", DOCKER(2), COPROCS), "yyyyyyy"},
+    {REQUEST(CLIENT(2, 0), "Linux Debian", DOCKER(1), ""), "yynnnnn"},
+    {REQUEST(CLIENT(2, 0), "Linux Debian", DOCKER(1), "<dont_use_docker/>\n"), "nnnnnnn"},
+    {REQUEST(CLIENT(2, 0), "Linux Debian", DOCKER(1), "<dont_use_wsl/>\n"), "yynnnnn"},
+    {REQUEST(CLIENT(2, 0), "Linux Debian", "<docker_compose_version>2</docker_compose_version>\n",
+             ""),
+     "nnnnnnn"},
+    {REQUEST(CLIENT(2, 5), "Darwin", DOCKER(2), ""), "nnnnnnn"},
+    {REQUEST(CLIENT(2, 6), "Darwin", DOCKER(2), ""), "yynnnnn"},
+    {REQUEST(CLIENT(2, 6), "Darwin", "", ""), "ssnnnnn"}, /* its machine has not started yet */
+    {WINDOWS(""), "nnnnnnn"},
+    {REQUEST(CLIENT(3, 0), "Microsoft Windows 11", DOCKER(1), ""), "nnnnnnn"},
+    {WINDOWS(DISTRO("Ubuntu", 0, "<disallowed/>\n" DOCKER(1))), "nnnnnnn"},
+    {WINDOWS(DISTRO("Ubuntu", 0, "")), "nnnnnnn"},
+    {WINDOWS(DISTRO("Ubuntu", 0, DOCKER(1))), "ynnnnnn"},
+    {WINDOWS(DISTRO("boinc-buda-runner", 5, DOCKER(2))), "ynnnnnn"},
+    {RUNNER(""), "yynnnnn"},
+    {WINDOWS(DISTRO("boinc-buda-runner", 6, "<disallowed/>\n" DOCKER(2) GPU("NVIDIA", CUDA))),
+     "nnnnnnn"},
+    {REQUEST(CLIENT(3, 0), "Microsoft Windows 11",
+             WSL(DISTRO("boinc-buda-runner", 6, DOCKER(2) GPU("NVIDIA", CUDA))),
+             "<dont_use_wsl/>\n" COPROCS),
+     "nnnnnnn"},
+    {RUNNER(GPU("NVIDIA", CUDA)), "yyynnnn"},
+    {RUNNER(GPU("nvidia", OPENCL)), "yynynnn"},
+    {RUNNER(GPU("NVIDIA", "")), "yynnnnn"},
+    {RUNNER(GPU("NVIDIA RTX", CUDA OPENCL)), "yynnnnn"},
+    {RUNNER(GPU("AMD", OPENCL)), "yynnynn"},
+    {RUNNER(GPU("ati", OPENCL)), "yynnynn"},
+    {RUNNER(GPU("Intel Arc", OPENCL)), "yynnnyn"},
+    {RUNNER(GPU("intel_gpu", CUDA)), "yynnnnn"},
+    {RUNNER("<wsl_gpu>\n<has_cuda/>\n</wsl_gpu>\n" GPU("AMD", OPENCL)), "yynnynn"},
+    {RUNNER(GPU("CPU", OPENCL) GPU("AMD", OPENCL) GPU("NVIDIA", CUDA OPENCL)), "yyyyynn"},
+    {WINDOWS(DISTRO("Ubuntu", 0, GPU("NVIDIA", CUDA)) DISTRO("Debian", 0, DOCKER(1))), "ynnnnnn"},
+    {WINDOWS(DISTRO("Ubuntu", 0, "") DISTRO("Debian", 0, DOCKER(1) GPU("NVIDIA", CUDA))),
+     "ynynnnn"},
+};
+
+static void containers_by_client_and_demand(void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < sizeof container_hosts / sizeof *container_hosts; i++) {
+        char found[sizeof container_classes / sizeof *container_classes + 1] = {0};
+
+        parsed_free(parsed);
+        parsed = parse_body(text_from(container_hosts[i].request));
+        assert_status(STATUS_OK, parsed->status);
+        host.message = &parsed->message;
+        host.client_version = message_client_version(&parsed->message);
+        for (size_t j = 0; j + 1 < sizeof found; j++) {
+            const struct plan_verdict verdict = judge_spec(
+                text_string(arena, text_print(arena, "<docker/>%s", container_classes[j])));
+
+            found[j] = verdict.is_usable ? 'y' : verdict.is_fit ? 's' : 'n';
+            assert_int_equal(verdict.is_usable, verdict.why.length == 0);
+        }
+        if (!text_is(text_from(found), container_hosts[i].expected))
+            fail_msg("%zu: %s, wanted %s:\n%s", i, found, container_hosts[i].expected,
+                     container_hosts[i].request);
+    }
+}
+
+static void a_gpu_of_a_subsystem_is_asked_for_in_words(void **state)
+{
+    (void)state;
+    parsed_free(parsed);
+    parsed = parse_body(text_from(RUNNER(GPU("AMD", OPENCL))));
+    host.message = &parsed->message;
+    expect_refused("<docker/><gpu_type>nvidia</gpu_type><cuda/>",
+                   "it needs the NVIDIA GPU with CUDA in a WSL distribution");
+    expect_refused("<docker/><gpu_type>nvidia</gpu_type>", "neither CUDA nor OpenCL, and WSL");
+}
+
+static void a_class_that_no_windows_can_run_is_warned_of(void **state)
+{
+    static const struct {
+        const char *elements;
+        size_t warnings;
+    } cases[] = {
+        {"<name>c</name><docker/><gpu_type>nvidia</gpu_type>", 1},
+        {"<name>c</name><docker/><gpu_type>nvidia</gpu_type><cuda/>", 0},
+        {"<name>c</name><docker/><gpu_type>nvidia</gpu_type><opencl/>", 0},
+        {"<name>docker_cuda</name><docker/><gpu_type>nvidia</gpu_type>", 0},
+        {"<name>c</name><gpu_type>nvidia</gpu_type>", 0},
+        {"<name>c</name><docker/>", 0},
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct plan_classes classes;
+        struct text document = text_print(
+            arena, "<plan_classes><plan_class>%s</plan_class></plan_classes>", cases[i].elements);
+
+        assert_status(STATUS_OK, plan_classes_parse(document, &classes, NULL));
+        assert_i64((int64_t)classes.warning_count, (int64_t)cases[i].warnings);
+        plan_classes_free(&classes);
+    }
+}
+
 /* --- versions as numbers ---------------------------------------------------------------------- */
 
 static void versions_of_systems(void **state)
@@ -1206,6 +1356,9 @@ int main(void)
         CASE(the_block_of_the_venue_decides),
         CASE(words_in_a_name_are_demands),
         CASE(wsl_needs_a_distribution_that_is_allowed),
+        CASE(containers_by_client_and_demand),
+        CASE(a_gpu_of_a_subsystem_is_asked_for_in_words),
+        CASE(a_class_that_no_windows_can_run_is_warned_of),
         CASE(versions_of_systems),
         CASE(an_unknown_system_fails_both_bounds),
         CASE(old_clients_run_no_cuda_on_macos),

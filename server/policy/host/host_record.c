@@ -11,7 +11,9 @@
 #include "server/policy/host/bounds.h"
 #include "server/policy/host/identity.h"
 #include "server/policy/plan_class/coproc_figures.h"
+#include "server/policy/plan_class/plan_versions.h"
 
+#include <math.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -180,7 +182,7 @@ static void add_json_string(struct buffer *json, struct text text)
             length = 1;
             if (byte == '"' || byte == '\\')
                 buffer_print(json, "\\%c", byte);
-            else if (byte < 0x20 || byte >= 0x7F)
+            else if (byte < 0x20 || byte >= 0x7F || byte == '>') /* exports have it in CDATA */
                 buffer_print(json, "\\u%04x", byte);
             else
                 buffer_add_char(json, (char)byte);
@@ -190,23 +192,140 @@ static void add_json_string(struct buffer *json, struct text text)
     buffer_add_char(json, '"');
 }
 
-static void add_gpu(struct buffer *json, const struct coproc *coproc)
+/* --- misc ------------------------------------------------------------------------------------ */
+
+/* One JSON object with the keys, types and order that BOINC's web pages read. */
+
+#define MEGABYTE 1048576.0
+
+/* The kinds that pages know, in their order. Where each says what is told of it. */
+static const struct gpu_kind {
+    const char *type, *word;
+} gpu_kinds[] = {
+    {"NVIDIA", "nvidia"},
+    {"ATI", "amd"},
+    {"intel_gpu", "intel"},
+    {"apple_gpu", "apple"},
+};
+enum { GPU_KINDS = sizeof(gpu_kinds) / sizeof(gpu_kinds[0]) };
+
+static void add_text_member(struct buffer *json, const char *key, struct text text)
 {
-    buffer_add_string(json, "{\"type\":");
-    add_json_string(json, bound_head(coproc->type, BOUND_STRING));
-    buffer_add_string(json, ",\"model\":");
-    add_json_string(json, bound_head(coproc->name, BOUND_STRING));
-    buffer_print(json, ",\"count\":%.0f,\"peak_flops\":%.0f,\"ram\":%.0f}", coproc->count,
-                 coproc->peak_flops, coproc->available_ram);
+    buffer_print(json, "\"%s\":", key);
+    add_json_string(json, bound_head(text, BOUND_STRING));
 }
 
-static void add_version(struct buffer *json, const char *key, struct text version)
+static struct text gpu_model(const struct coproc *coproc)
 {
+    if (text_is(coproc->type, "apple_gpu") && coproc->model.length > 0)
+        return coproc->model;
+    return coproc->name.length > 0 ? coproc->name : coproc->opencl.name;
+}
+
+/* Bytes of the card, not what is free of it. */
+static double gpu_memory(const struct coproc *coproc)
+{
+    if (text_is(coproc->type, "NVIDIA"))
+        return coproc->total_global_mem;
+    if (text_is(coproc->type, "ATI"))
+        return coproc->local_ram * MEGABYTE;
+    return coproc->opencl.global_mem_size;
+}
+
+static void add_driver(struct buffer *json, const struct coproc *coproc)
+{
+    buffer_add_char(json, ',');
+    if (text_is(coproc->type, "NVIDIA"))
+        buffer_print(json, "\"driver_version\":\"%lld\"", (long long)coproc->driver_version);
+    else if (text_is(coproc->type, "apple_gpu"))
+        buffer_print(json, "\"driver_version\":\"%lld\"", (long long)coproc->metal_support);
+    else
+        add_text_member(json, "driver_version",
+                        text_is(coproc->type, "ATI")         ? coproc->cal_version
+                        : text_is(coproc->type, "intel_gpu") ? coproc->opencl.driver_version
+                                                             : coproc->opencl.device_version);
+}
+
+/* Finite, and a whole number that fits. */
+static double whole(double number)
+{
+    return number >= 0 && number < 1e15 ? floor(number) : 0;
+}
+
+static void add_gpu(struct buffer *json, struct text word, const struct coproc *coproc)
+{
+    buffer_add_string(json, text_ends(buffer_text(json), TEXT("[")) ? "{" : ",{");
+    add_text_member(json, "type", word);
+    buffer_add_char(json, ',');
+    add_text_member(json, "model", gpu_model(coproc));
+    buffer_print(json, ",\"count\":%.0f,\"ram_mb\":%.0f", whole(coproc->count),
+                 whole(gpu_memory(coproc) / MEGABYTE));
+    add_driver(json, coproc);
+    buffer_print(json, ",\"opencl_version\":\"%.0f\"}",
+                 opencl_version(coproc->opencl.device_version));
+}
+
+/* The kinds that pages know first, then others as they were sent. */
+static void add_gpus(struct buffer *json, const struct message *message)
+{
+    size_t begin = json->length;
+
+    buffer_add_string(json, ",\"gpus\":[");
+    for (size_t kind = 0; kind <= GPU_KINDS; kind++)
+        for (size_t i = 0; i < message->coproc_count && json->length < MISC_GPUS_MAX; i++) {
+            const struct coproc *coproc = &message->coprocs[i];
+            size_t own = 0;
+
+            while (own < GPU_KINDS && !text_is(coproc->type, gpu_kinds[own].type))
+                own++;
+            if (own != kind || !(coproc->count > 0))
+                continue;
+            if (own < GPU_KINDS)
+                add_gpu(json, text_from(gpu_kinds[own].word), coproc);
+            else
+                add_gpu(json,
+                        coproc->opencl.vendor.length > 0 ? coproc->opencl.vendor : coproc->type,
+                        coproc);
+        }
+    if (text_ends(buffer_text(json), TEXT("[")))
+        json->length = begin; /* there is none */
+    else
+        buffer_add_char(json, ']');
+}
+
+static void add_docker(struct buffer *json, const struct message *message)
+{
+    bool is_windows = text_contains_nocase(message->os_name, TEXT("Windows"));
+    const struct wsl_distro *distro = NULL;
+    struct text version = message->docker_version;
+    int64_t type = message->docker_type;
+
+    for (size_t i = 0; is_windows && i < message->distro_count; i++)
+        if (!message->distros[i].disallowed && message->distros[i].docker_version.length > 0)
+            distro = &message->distros[i];
+    if (is_windows) {
+        version = distro != NULL ? distro->docker_version : NO_TEXT;
+        type = distro != NULL ? distro->docker_type : DOCKER_TYPE_NONE;
+    }
     if (version.length == 0)
         return;
-    buffer_print(json, ",\"%s\":{\"version\":", key);
-    add_json_string(json, bound_head(version, BOUND_STRING));
+    buffer_add_string(json, ",\"docker\":{");
+    add_text_member(json, "version", version);
+    if (type == DOCKER_TYPE_DOCKER || type == DOCKER_TYPE_PODMAN)
+        buffer_print(json, ",\"type\":%lld", (long long)type);
+    if (distro != NULL) {
+        buffer_add_char(json, ',');
+        add_text_member(json, "wsl_distro", distro->distro_name);
+    }
+    if (distro != NULL && distro->distro_version > 0)
+        buffer_print(json, ",\"boinc_buda_runner_version\":%lld",
+                     (long long)distro->distro_version);
     buffer_add_char(json, '}');
+}
+
+static const char *json_bool(bool flag)
+{
+    return flag ? "true" : "false";
 }
 
 struct text host_record_misc(const struct message *message, struct arena *arena)
@@ -215,17 +334,20 @@ struct text host_record_misc(const struct message *message, struct arena *arena)
 
     buffer_print(&json, "{\"client_version\":\"%lld.%lld.%lld\"", (long long)message->client_major,
                  (long long)message->client_minor, (long long)message->client_release);
-    if (message->coproc_count > 0) {
-        buffer_add_string(&json, ",\"gpus\":[");
-        for (size_t i = 0; i < message->coproc_count && json.length < MISC_GPUS_MAX; i++) {
-            if (i > 0)
-                buffer_add_char(&json, ',');
-            add_gpu(&json, &message->coprocs[i]);
-        }
-        buffer_add_char(&json, ']');
+    if (message->coproc_count > 0)
+        add_gpus(&json, message);
+    add_docker(&json, message);
+    if (message->virtualbox_version.length > 0) {
+        buffer_add_string(&json, ",\"vbox\":{");
+        add_text_member(&json, "version", message->virtualbox_version);
+        buffer_print(&json, ",\"hw_accel\":%s,\"hw_accel_enabled\":%s}",
+                     json_bool(text_contains(message->p_features, TEXT("vmx")) ||
+                               text_contains(message->p_features, TEXT("svm"))),
+                     json_bool(!message->p_vm_extensions_disabled));
     }
-    add_version(&json, "docker", message->docker_version);
-    add_version(&json, "vbox", message->virtualbox_version);
+    if (message->dont_use_docker || message->dont_use_wsl)
+        buffer_print(&json, ",\"config\":{\"dont_use_docker\":%s,\"dont_use_wsl\":%s}",
+                     json_bool(message->dont_use_docker), json_bool(message->dont_use_wsl));
     buffer_add_char(&json, '}');
     return buffer_text(&json);
 }

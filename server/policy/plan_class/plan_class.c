@@ -273,6 +273,12 @@ static void warn_of_class(struct spec_reader *reader, int line)
              "<%s> has no effect, as plan class " TEXT_FORMAT
              " has no <gpu_type>: hosts without a GPU get its versions",
              reader->of_gpu->name, TEXT_ARG(text_first(class->name, 60)));
+    if (class->docker && has_gpu && !class->cuda && !class->opencl &&
+        !text_contains(class->name, TEXT("cuda")) && !text_contains(class->name, TEXT("opencl")))
+        warn(reader, line,
+             "plan class " TEXT_FORMAT " has <docker> and a GPU, but neither <cuda> nor <opencl>:"
+             " no host with Windows gets its versions",
+             TEXT_ARG(text_first(class->name, 60)));
 }
 
 static enum status begin_class(struct spec_reader *reader)

@@ -268,6 +268,17 @@ static bool wsl_fits(struct trial *trial)
 }
 
 /* Either BOINC's own distribution, from a version on, or any that has the program. */
+static bool distro_has_docker(const struct plan_class *class, const struct wsl_distro *distro)
+{
+    double least = class->min_boinc_wsl_distro_version;
+
+    if (distro->disallowed)
+        return false;
+    return least > 0 ? text_is(distro->distro_name, "boinc-buda-runner") &&
+                           (double)distro->distro_version >= least
+                     : distro->docker_version.length > 0;
+}
+
 static bool wsl_has_docker(struct trial *trial)
 {
     const struct message *message = trial->host->message;
@@ -275,17 +286,17 @@ static bool wsl_has_docker(struct trial *trial)
 
     if (message->dont_use_wsl)
         return trial_refuse(trial, "your computer's configuration forbids the use of WSL");
-    for (size_t i = 0; i < message->distro_count; i++) {
-        const struct wsl_distro *distro = &message->distros[i];
-
-        if (!distro->disallowed && (least > 0 ? text_is(distro->distro_name, "boinc-buda-runner") &&
-                                                    (double)distro->distro_version >= least
-                                              : distro->docker_version.length > 0))
+    for (size_t i = 0; i < message->distro_count; i++)
+        if (distro_has_docker(trial->class, &message->distros[i]))
             return true;
-    }
     if (least > 0)
         return trial_refuse(trial, "it needs BOINC's own WSL distribution of version %.0f", least);
     return trial_refuse(trial, "it needs Docker or Podman in a WSL distribution");
+}
+
+static bool is_macos(const struct message *message)
+{
+    return text_contains_nocase(message->os_name, TEXT("Darwin"));
 }
 
 static bool containers_fit(struct trial *trial)
@@ -301,14 +312,22 @@ static bool containers_fit(struct trial *trial)
         return trial_refuse(trial, "your computer's configuration forbids the use of Docker");
     if (text_contains_nocase(message->os_name, TEXT("Windows")))
         return wsl_has_docker(trial);
-    if (message->docker_version.length == 0)
-        return trial_refuse(trial,
-                            "it needs Docker or Podman, and BOINC found none when it started");
-    if (text_contains_nocase(message->os_name, TEXT("Darwin")) &&
-        trial->host->client_version < CLIENT_USES_DOCKER_ON_MACOS)
-        return needs_version(trial, "BOINC", VERSION_OF_CLIENT, CLIENT_USES_DOCKER_ON_MACOS,
+    if (is_macos(message))
+        return trial->host->client_version >= CLIENT_USES_DOCKER_ON_MACOS ||
+               needs_version(trial, "BOINC", VERSION_OF_CLIENT, CLIENT_USES_DOCKER_ON_MACOS,
                              (double)trial->host->client_version);
-    return true;
+    return message->docker_version.length > 0 ||
+           trial_refuse(trial, "it needs Docker or Podman, and BOINC found none when it started");
+}
+
+/* There Podman runs in a virtual machine, and clients say nothing of it until that has started: so
+ * what lacks today may be there in a minute. */
+static bool containers_run_now(struct trial *trial)
+{
+    const struct message *message = trial->host->message;
+
+    return !trial->class->docker || !is_macos(message) || message->docker_version.length > 0 ||
+           trial_refuse(trial, "it needs Docker or Podman, and BOINC has found none yet");
 }
 
 /* --- coprocessors ----------------------------------------------------------------------------- */
@@ -503,6 +522,51 @@ static bool apple_fits(struct trial *trial)
     return true;
 }
 
+/* How distributions name GPUs is not settled: NVIDIA, amd, intel_gpu, "Intel Arc". */
+static bool wsl_names(struct text type, struct text name)
+{
+    const struct text intel = TEXT("intel");
+
+    if (text_is(type, "ATI") && text_equal_nocase(name, TEXT("AMD")))
+        return true;
+    if (text_is(type, "intel_gpu"))
+        return text_equal_nocase(text_first(name, intel.length), intel);
+    return text_equal_nocase(name, type);
+}
+
+/* What a graphics card offers to Windows is not what it offers in a container of a subsystem: there
+ * the distribution's own word counts. */
+static bool wsl_gpu_fits(struct trial *trial)
+{
+    const struct plan_class *class = trial->class;
+    const struct message *message = trial->host->message;
+    bool cuda = needs_library(trial, "cuda", class->cuda);
+    bool opencl = needs_library(trial, "opencl", class->opencl);
+
+    if (!class->docker || trial->coproc == NULL ||
+        !text_contains_nocase(message->os_name, TEXT("Windows")))
+        return true;
+    for (size_t i = 0; i < message->wsl_gpu_count; i++) {
+        const struct wsl_gpu *gpu = &message->wsl_gpus[i];
+
+        if (gpu->distro < message->distro_count &&
+            distro_has_docker(class, &message->distros[gpu->distro]) &&
+            wsl_names(trial->coproc->type, gpu->name) &&
+            ((cuda && gpu->has_cuda) || (opencl && gpu->has_opencl)))
+            return true;
+    }
+    if (!cuda && !opencl)
+        return trial_refuse(trial,
+                            "it is for neither CUDA nor OpenCL, and WSL offers nothing else");
+    return trial_refuse(trial,
+                        "it needs the " TEXT_FORMAT " with %s in a WSL distribution with Docker or"
+                        " Podman; BOINC reports none",
+                        TEXT_ARG(message_type_name(text_first(trial->coproc_type, 60))),
+                        cuda && opencl ? "CUDA or OpenCL"
+                        : cuda         ? "CUDA"
+                                       : "OpenCL");
+}
+
 /* Vendors write what they like, so the host's is told as it was sent. */
 static bool opencl_driver_fits(struct trial *trial, struct text driver)
 {
@@ -599,11 +663,12 @@ static const struct {
     bool (*passes)(struct trial *trial);
     bool is_soft;
 } demands[] = {
-    {is_in_use, false},       {is_lucky, true},          {client_fits, false},
-    {cpu_fits, false},        {system_fits, false},      {preferences_fit, true},
-    {virtualbox_fits, false}, {containers_fit, false},   {has_coproc, false},
-    {nvidia_fits, false},     {amd_fits, false},         {apple_fits, false},
-    {opencl_fits, false},     {coproc_size_fits, false},
+    {is_in_use, false},        {is_lucky, true},        {client_fits, false},
+    {cpu_fits, false},         {system_fits, false},    {preferences_fit, true},
+    {virtualbox_fits, false},  {containers_fit, false}, {containers_run_now, true},
+    {has_coproc, false},       {nvidia_fits, false},    {amd_fits, false},
+    {apple_fits, false},       {wsl_gpu_fits, false},   {opencl_fits, false},
+    {coproc_size_fits, false},
 };
 
 enum trial_outcome trial_judge(struct trial *trial)

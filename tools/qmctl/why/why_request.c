@@ -8,15 +8,18 @@
 
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
+#include "server/base/json.h"
 #include "server/rpc/request.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 
 #include "server/base/banned.h"
 
-#define DAY 86400.0
+#define DAY      86400.0
+#define MEGABYTE 1048576.0
 
 enum { ASSUMPTION_LENGTH_MAX = 300, JOBS_LISTED_MAX = 10000, PLATFORMS_MAX = 8 };
 /* Clients above say that they know plan classes (6.1.13, which nobody runs). */
@@ -40,34 +43,22 @@ static void add_real(struct buffer *buffer, const char *name, double value)
     buffer_print(buffer, "<%s>%.15g</%s>\n", name, value, name);
 }
 
-/* --- the client and its coprocessors: host.misc, as host_record.c writes it ------------------- */
+/* --- the client and its coprocessors: host.misc, as host_record.c and BOINC write it -----------
+ */
 
-/* The value behind "KEY": in a piece of JSON; of a string without its quotes. */
-static struct text json_value(struct session *session, struct text json, const char *key)
+static struct text misc_text(const struct json_object *misc, const char *name)
 {
-    struct text name = text_print(session->arena, "\"%s\":", key);
-    size_t at = text_find(json, name);
-    struct text rest, value;
+    struct json_member member = json_member(misc, name);
 
-    if (at >= json.length)
-        return NO_TEXT;
-    at += name.length;
-    rest = (struct text){.at = json.at + at, .length = json.length - at};
-    if (!text_starts(rest, TEXT("\""))) {
-        value = text_split(&rest, ',');
-        value = text_split(&value, '}');
-        return value;
-    }
-    rest = (struct text){.at = rest.at + 1, .length = rest.length - 1};
-    return text_split(&rest, '"');
+    return member.kind == JSON_KIND_TEXT ? member.text : NO_TEXT;
 }
 
-static void add_client(struct session *session, struct buffer *buffer, const struct host_row *host,
-                       struct assumptions *assumptions)
+static void add_client(struct session *session, struct buffer *buffer,
+                       const struct json_object *misc, struct assumptions *assumptions)
 {
     static const char *const names[] = {"core_client_major_version", "core_client_minor_version",
                                         "core_client_release"};
-    struct text version = json_value(session, host->misc, "client_version"), parts[3];
+    struct text version = misc_text(misc, "client_version"), parts[3];
     int64_t major = 0;
 
     if (version.length == 0) {
@@ -83,42 +74,57 @@ static void add_client(struct session *session, struct buffer *buffer, const str
         buffer_add_string(buffer, "<client_cap_plan_class>1</client_cap_plan_class>\n");
 }
 
+/* By the word of host.misc; rows of former versions have the type as clients say it. */
 static const char *coproc_element(struct text type)
 {
-    return text_is(type, "NVIDIA")      ? "coproc_cuda"
-           : text_is(type, "ATI")       ? "coproc_ati"
-           : text_is(type, "intel_gpu") ? "coproc_intel_gpu"
-           : text_is(type, "apple_gpu") ? "coproc_apple_gpu"
-                                        : "coproc";
+    static const struct {
+        const char *words[2], *element;
+    } elements[] = {
+        {{"nvidia", "NVIDIA"}, "coproc_cuda"},
+        {{"amd", "ATI"}, "coproc_ati"},
+        {{"intel", "intel_gpu"}, "coproc_intel_gpu"},
+        {{"apple", "apple_gpu"}, "coproc_apple_gpu"},
+    };
+
+    for (size_t i = 0; i < sizeof elements / sizeof *elements; i++)
+        if (text_is(type, elements[i].words[0]) || text_is(type, elements[i].words[1]))
+            return elements[i].element;
+    return "coproc";
+}
+
+static double misc_real(const struct json_object *gpu, const char *name)
+{
+    struct json_member member = json_member(gpu, name);
+
+    return member.kind == JSON_KIND_WHOLE && member.whole > 0 ? (double)member.whole : 0;
 }
 
 static void add_coprocs(struct session *session, struct buffer *buffer, const struct host_row *host,
-                        struct assumptions *assumptions)
+                        const struct json_object *misc, struct assumptions *assumptions)
 {
-    const struct text begin = TEXT("{\"type\":");
-    struct text rest = host->misc;
-    bool some = false;
+    size_t count = json_item_count(misc, "gpus");
 
     buffer_add_string(buffer, "<coprocs>\n");
-    for (size_t at; (at = text_find(rest, begin)) < rest.length; some = true) {
-        struct text gpu = {.at = rest.at + at, .length = rest.length - at};
-        struct text type = json_value(session, gpu, "type");
-        struct text count = json_value(session, gpu, "count");
-        double instances = 1;
+    for (size_t i = 0; i < count; i++) {
+        struct json_object gpu;
+        double ram, flops;
 
-        if (!text_to_real(count, &instances) || !(instances > 0))
-            instances = 1;
-        buffer_print(buffer, "<%s>\n", coproc_element(type));
-        buffer_add_element(buffer, 0, "type", type);
-        buffer_add_element(buffer, 0, "name", json_value(session, gpu, "model"));
-        add_real(buffer, "count", instances);
-        buffer_add_element(buffer, 0, "peak_flops", json_value(session, gpu, "peak_flops"));
-        buffer_add_element(buffer, 0, "available_ram", json_value(session, gpu, "ram"));
-        buffer_print(buffer, "</%s>\n", coproc_element(type));
-        rest = (struct text){.at = gpu.at + begin.length, .length = gpu.length - begin.length};
+        if (!json_item(misc, "gpus", i, &gpu))
+            continue;
+        ram = misc_real(&gpu, "ram_mb") * MEGABYTE;
+        flops = misc_real(&gpu, "peak_flops");
+        if (flops == 0 && host->p_ngpus > 0) /* the host's row has the sum */
+            flops = host->p_gpu_fpops / (double)host->p_ngpus;
+        buffer_print(buffer, "<%s>\n", coproc_element(misc_text(&gpu, "type")));
+        buffer_add_element(buffer, 0, "type", misc_text(&gpu, "type"));
+        buffer_add_element(buffer, 0, "name", misc_text(&gpu, "model"));
+        add_real(buffer, "count", fmax(misc_real(&gpu, "count"), 1));
+        add_real(buffer, "peak_flops", flops);
+        add_real(buffer, "available_ram", ram > 0 ? ram : misc_real(&gpu, "ram"));
+        buffer_print(buffer, "</%s>\n", coproc_element(misc_text(&gpu, "type")));
     }
     buffer_add_string(buffer, "</coprocs>\n");
-    if (some)
+    if (count > 0)
         assume(session, assumptions,
                "drivers and capabilities of coprocessors are not known (--request tells them)");
     else if (host->p_ngpus > 0)
@@ -208,9 +214,13 @@ static enum status add_guesses(struct session *session, struct buffer *buffer,
                                const struct host_row *host, struct assumptions *assumptions)
 {
     enum status status = add_platforms(session, buffer, host, assumptions);
+    struct json_object misc;
 
-    add_client(session, buffer, host, assumptions);
-    add_coprocs(session, buffer, host, assumptions);
+    if (json_read(host->misc, &misc, NULL) != STATUS_OK) /* BOINC's need not be readable */
+        misc = (struct json_object){NULL};
+    add_client(session, buffer, &misc, assumptions);
+    add_coprocs(session, buffer, host, &misc, assumptions);
+    json_object_free(&misc);
     return status;
 }
 
