@@ -367,6 +367,27 @@ static enum status save_versions(struct db *db, struct arena *arena,
     return count == 0 ? STATUS_OK : DB_RUN_BULK(db, validation_save_version, values, count, NULL);
 }
 
+enum status db_validation_copy(struct arena *arena, const struct validation_rows *rows,
+                               struct validation_rows *ret_copy)
+{
+    *ret_copy = *rows;
+#define COPY_ROWS(list, count)                                                   \
+    ret_copy->list = arena_alloc_array(arena, rows->count, sizeof(*rows->list)); \
+    if (ret_copy->list == NULL)                                                  \
+        return STATUS_TOO_LARGE;                                                 \
+    if (rows->count > 0)                                                         \
+        memcpy(ret_copy->list, rows->list, rows->count * sizeof(*rows->list));
+    COPY_ROWS(workunits, workunit_count)
+    COPY_ROWS(results, result_count)
+    COPY_ROWS(users, user_count)
+    COPY_ROWS(teams, team_count)
+    COPY_ROWS(hosts, host_count)
+    COPY_ROWS(host_versions, host_version_count)
+    COPY_ROWS(versions, version_count)
+#undef COPY_ROWS
+    return STATUS_OK;
+}
+
 enum status db_validation_save(struct db *db, struct arena *arena,
                                const struct validation_rows *before,
                                const struct validation_rows *after)

@@ -30,6 +30,9 @@ struct credited_pair {
 MUST_CHECK enum status db_validation_lock(struct db *db, struct arena *arena, const int64_t *ids,
                                           size_t count, const struct credited_pair *pairs,
                                           size_t pair_count, struct validation_rows *ret_rows);
+/* What is then changed and saved. */
+MUST_CHECK enum status db_validation_copy(struct arena *arena, const struct validation_rows *rows,
+                                          struct validation_rows *ret_copy);
 /* Writes what differs. Both hold the same rows. */
 MUST_CHECK enum status db_validation_save(struct db *db, struct arena *arena,
                                           const struct validation_rows *before,

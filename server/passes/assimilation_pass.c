@@ -397,31 +397,20 @@ static enum status find_due(void *subject, int64_t *ret_ids, size_t most, size_t
     return status;
 }
 
-/* How many are taken next; the last part took so long (s). */
-static size_t part_jobs(struct assimilation *assimilation, double seconds)
-{
-    size_t most = PART_MOST;
-
-    if (assimilation->crew != NULL) {
-        size_t least = (size_t)(PROCESS_JOBS * assimilation->parallel);
-
-        assimilation->part = pass_part_after(assimilation->part, seconds, least, PART_MOST);
-        most = assimilation->part;
-    }
-    return assimilation->left < (int64_t)most ? (size_t)assimilation->left : most;
-}
-
 /* Those of the app behind assimilation->after, until too many fail. */
 static enum status assimilate_some(struct assimilation *assimilation)
 {
     int64_t ids[PART_MOST];
+    size_t least =
+        assimilation->crew != NULL ? (size_t)(PROCESS_JOBS * assimilation->parallel) : PART_MOST;
     size_t count;
     double begun = clock_seconds();
     enum status status;
 
     assimilation->row = (struct failure_row){0};
     do {
-        size_t most = part_jobs(assimilation, clock_seconds() - begun);
+        size_t most = pass_part_jobs(&assimilation->part, clock_seconds() - begun, least, PART_MOST,
+                                     assimilation->left);
 
         begun = clock_seconds();
         status = pass_lease_take(assimilation->lease, find_due, assimilation, ids, most, &count);

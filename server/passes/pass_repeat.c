@@ -51,16 +51,17 @@ bool failure_row_ends_pass(const struct failure_row *row)
     return row->failures >= FAILURES_LEAST && row->seconds >= FAILING_SECONDS;
 }
 
-size_t pass_part_after(size_t part, double seconds, size_t least, size_t most)
+size_t pass_part_jobs(size_t *part, double seconds, size_t least, size_t most, int64_t left)
 {
-    if (part == 0)
-        part = least;
+    if (*part == 0)
+        *part = least;
     else if (seconds < PART_SHORT)
-        part *= 2;
+        *part *= 2;
     else if (seconds > PART_LONG)
-        part /= 2;
-    part = part > least ? part : least;
-    return part < most ? part : most;
+        *part /= 2;
+    *part = *part > least ? *part : least;
+    *part = *part < most ? *part : most;
+    return left < (int64_t)*part ? (size_t)left : *part;
 }
 
 double pass_next_write(double begun, double ended)

@@ -7,6 +7,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
 struct app_row;
 struct db;
@@ -29,9 +30,9 @@ struct failure_row {
 bool failure_row_ends_pass(const struct failure_row *row);
 
 /* How many jobs a pass takes together whose command may take its time for each: `least` first
- * (`part` 0), twice as many where the last took less than a second, half as many where it took more
- * than five; at most `most`. */
-size_t pass_part_after(size_t part, double seconds, size_t least, size_t most);
+ * (`*part` 0), twice as many where the last took less than a second, half as many where it took
+ * more than five; at most `most`, and never more than are left. */
+size_t pass_part_jobs(size_t *part, double seconds, size_t least, size_t most, int64_t left);
 /* When answers of a command are written next, where that took from `begun` to `ended`: 20 times a
  * second, or so rarely that it takes a twentieth of the time; once a second at least. */
 double pass_next_write(double begun, double ended);

@@ -290,30 +290,19 @@ static enum status find_due(void *subject, int64_t *ret_ids, size_t most, size_t
     return db_validation_due(pass->owner->db, pass->app->id, pass->after, ret_ids, most, ret_count);
 }
 
-/* How many are taken next; the last part took so long (s). */
-static size_t part_jobs(struct validation_pass *pass, double seconds)
-{
-    size_t most = VALIDATION_PART_MOST;
-
-    if (pass->crew != NULL) {
-        size_t least = (size_t)(PROCESS_JOBS * parallel_of(pass->settings));
-
-        pass->part = pass_part_after(pass->part, seconds, least, VALIDATION_PART_MOST);
-        most = pass->part;
-    }
-    return pass->left < (int64_t)most ? (size_t)pass->left : most;
-}
-
 /* What a command fails for is put off; when too many are, the others come in the next round. */
 static enum status validate_all(struct validation_pass *pass)
 {
     int64_t ids[VALIDATION_PART_MOST];
+    size_t least = pass->crew != NULL ? (size_t)(PROCESS_JOBS * parallel_of(pass->settings))
+                                      : VALIDATION_PART_MOST;
     size_t count;
     double begun = clock_seconds();
     enum status status;
 
     do {
-        size_t most = part_jobs(pass, clock_seconds() - begun);
+        size_t most = pass_part_jobs(&pass->part, clock_seconds() - begun, least,
+                                     VALIDATION_PART_MOST, pass->left);
 
         begun = clock_seconds();
         status = pass_lease_take(pass->lease, find_due, pass, ids, most, &count);

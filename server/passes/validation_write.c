@@ -11,8 +11,6 @@
 #include "server/passes/validation_parts.h"
 #include "server/policy/result/report_verdict.h"
 
-#include <string.h>
-
 #include "server/base/banned.h"
 
 /* s for which the rows of a transaction are locked, before COMMIT: hosts that report meanwhile wait
@@ -84,27 +82,6 @@ static enum status lock_rows(struct write *write)
     }
     return db_validation_lock(pass->owner->db, pass->write_arena, ids, write->count, pairs,
                               pair_count, &write->before);
-}
-
-static enum status copy_rows(struct arena *arena, const struct validation_rows *rows,
-                             struct validation_rows *ret_copy)
-{
-    *ret_copy = *rows;
-#define COPY_ROWS(list, count)                                                   \
-    ret_copy->list = arena_alloc_array(arena, rows->count, sizeof(*rows->list)); \
-    if (ret_copy->list == NULL)                                                  \
-        return STATUS_TOO_LARGE;                                                 \
-    if (rows->count > 0)                                                         \
-        memcpy(ret_copy->list, rows->list, rows->count * sizeof(*rows->list));
-    COPY_ROWS(workunits, workunit_count)
-    COPY_ROWS(results, result_count)
-    COPY_ROWS(users, user_count)
-    COPY_ROWS(teams, team_count)
-    COPY_ROWS(hosts, host_count)
-    COPY_ROWS(host_versions, host_version_count)
-    COPY_ROWS(versions, version_count)
-#undef COPY_ROWS
-    return STATUS_OK;
 }
 
 /* Both lists go by workunit. A workunit that is not among the rows is not to be validated any
@@ -208,7 +185,7 @@ static enum status try_to_write(void *subject)
     if (status == STATUS_OK)
         status = lock_rows(write);
     if (status == STATUS_OK)
-        status = copy_rows(pass->write_arena, &write->before, &write->after);
+        status = db_validation_copy(pass->write_arena, &write->before, &write->after);
     if (status == STATUS_OK)
         status = apply_all(write);
     if (status == STATUS_OK)

@@ -245,18 +245,7 @@ static void judge_one(struct test_fixture *fixture, int64_t id)
                 job.results[i].hostid, report_statistics_id(1, job.results[i].app_version_id)};
     assert_status(STATUS_OK, db_validation_lock(fixture->db, fixture->arena, &id, 1, pairs,
                                                 pair_count, &before));
-    after = before;
-#define COPY(list, count)                                                              \
-    after.list = arena_alloc_array(fixture->arena, before.count, sizeof(*after.list)); \
-    for (size_t i = 0; i < before.count; i++)                                          \
-        after.list[i] = before.list[i];
-    COPY(workunits, workunit_count)
-    COPY(results, result_count)
-    COPY(users, user_count)
-    COPY(teams, team_count)
-    COPY(hosts, host_count)
-    COPY(host_versions, host_version_count)
-    COPY(versions, version_count)
+    assert_status(STATUS_OK, db_validation_copy(fixture->arena, &before, &after));
     verdict_jobs(&after, &job);
     verdict_apply(&rules, &decision, verdicts, quorum.count, &job, &after, &counts);
     assert_status(STATUS_OK, db_validation_save(fixture->db, fixture->arena, &before, &after));

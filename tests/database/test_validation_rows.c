@@ -105,18 +105,7 @@ static enum status lock_and_write(struct db *db, struct arena *arena, const stru
     verdict_jobs(&before, &job);
     if (!verdict_is_current(&judging->job, &job))
         return STATUS_INVALID;
-    after = before;
-#define COPY(list, count)                                                     \
-    after.list = arena_alloc_array(arena, before.count, sizeof(*after.list)); \
-    for (size_t i = 0; i < before.count; i++)                                 \
-        after.list[i] = before.list[i];
-    COPY(workunits, workunit_count)
-    COPY(results, result_count)
-    COPY(users, user_count)
-    COPY(teams, team_count)
-    COPY(hosts, host_count)
-    COPY(host_versions, host_version_count)
-    COPY(versions, version_count)
+    assert_status(STATUS_OK, db_validation_copy(arena, &before, &after));
     verdict_jobs(&after, &job);
     verdict_apply(&rules, &judging->decision, judging->verdicts, judging->quorum.count, &job,
                   &after, &counts);

@@ -70,6 +70,18 @@ static int64_t id_of(const struct export_run *run, const struct answer_row *answ
     return run->all ? answer->result.id : answer->result.workunitid;
 }
 
+/* The transaction in which they were read does not last while files are copied. */
+static enum status copy_answers(struct export_run *run, const struct answer_row *answers,
+                                size_t count)
+{
+    enum status status = db_rollback(run->session->db);
+
+    if (status == STATUS_OK)
+        status = answer_folder_add(run->folder, run->session, answers, count);
+    progress(run->session, "results copied", answer_folder_counts(run->folder).results);
+    return status;
+}
+
 /* Every answer behind this number. */
 static enum status export_behind(struct export_run *run, int64_t after)
 {
@@ -86,10 +98,7 @@ static enum status export_behind(struct export_run *run, int64_t after)
                                                     run->all, after, &answers, &count),
                                    "answers");
         if (status == STATUS_OK)
-            status = db_rollback(session->db);
-        if (status == STATUS_OK)
-            status = answer_folder_add(run->folder, session, answers, count);
-        progress(session, "results copied", answer_folder_counts(run->folder).results);
+            status = copy_answers(run, answers, count);
         if (status == STATUS_OK && count > 0)
             after = id_of(run, &answers[count - 1]);
         arena_rewind(session->arena, mark);
@@ -115,10 +124,7 @@ static enum status export_of(struct export_run *run, const int64_t *ids, size_t 
                                                   run->all, ids + done, most, &answers, &count),
                               "answers");
         if (status == STATUS_OK)
-            status = db_rollback(session->db);
-        if (status == STATUS_OK)
-            status = answer_folder_add(run->folder, session, answers, count);
-        progress(session, "results copied", answer_folder_counts(run->folder).results);
+            status = copy_answers(run, answers, count);
         arena_rewind(session->arena, mark);
     }
     return status;
