@@ -55,6 +55,14 @@ static enum status insert_host(struct request *request)
     return db_host_insert(request->db, &attempt->host, &attempt->host.id);
 }
 
+/* One that carries trickles and nothing else: its client does not read the reply, nor in it the
+ * delay after which it may ask for work. So it does not count as the host's last request. */
+static bool is_trickle_alone(const struct message *message)
+{
+    return message->trickle_count > 0 && !host_record_is_described(message) &&
+           !message_wants_work(message);
+}
+
 static enum next update_host(struct request *request)
 {
     struct message *message = &request->message;
@@ -68,7 +76,8 @@ static enum next update_host(struct request *request)
     host->external_ip_addr = host_record_external_address(
         request->transport.forwarded_for, request->transport.remote_addr,
         request->config->trusted_proxy.items, request->config->trusted_proxy.count);
-    host->rpc_time = (int64_t)request->now;
+    if (attempt->host_is_new || !is_trickle_alone(message))
+        host->rpc_time = (int64_t)request->now;
     if (attempt->host_is_new) {
         host->create_time = host->rpc_time;
         host->venue = attempt->user.venue;
