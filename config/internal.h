@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of this folder share. */
+/* Shared by the files of this folder. */
 #ifndef CONFIG_INTERNAL_H
 #define CONFIG_INTERNAL_H
 

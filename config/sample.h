@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The samples of this folder for other programs (nginx.conf and its like), as they were when the
- * program was built, and how they are filled in.
+/* The samples in this folder for other programs, such as nginx.conf, as they were when the program
+ * was built, and how they are filled in.
  *
- * @WORD@ stands for a value. What is between a line #<WORD> and a line #</WORD> is for some
- * projects only; such parts may lie in each other. The lines between #<by_hand> and #</by_hand>
- * tell a reader what is to be replaced, and are for him alone. */
+ * @WORD@ is replaced by a value. Lines between #<WORD> and #</WORD> are for some projects only;
+ * such parts may be nested. The lines between #<by_hand> and #</by_hand> tell a reader what to
+ * replace, and are left out of what is filled in. */
 #ifndef CONFIG_SAMPLE_H
 #define CONFIG_SAMPLE_H
 

@@ -64,7 +64,7 @@ static void look_at_engines(struct adoption_view *view, struct db *db)
 
         if (!db_adoption_writes(tables[i].name)) {
             adoption_found(view, ADOPTION_WARNING, "tables", name,
-                           "its engine is " TEXT_FORMAT ", which knows no transactions: a server "
+                           "its engine is " TEXT_FORMAT ", which has no transactions: a server "
                            "only reads it, so it may stay so while qmctl does not write there "
                            "(transition --validate, user delete): ALTER TABLE %s ENGINE=InnoDB",
                            TEXT_ARG(tables[i].engine), name);

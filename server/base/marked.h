@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Sentences for which BOINC Managers have a translation. The English sentence is the key, so it is
- * that of their catalogue (BOINC-Client), byte for byte. What a Manager translates is marked in the
- * text of a message; names and figures stand outside. Inside the server the marks are two control
- * characters, which no text on the wire has; the reply writes them for the clients that know them
+/* Sentences that BOINC Managers translate. The English sentence is the key, so it must equal that
+ * of their catalogue (BOINC-Client) byte for byte. Marks enclose the part of a message that a
+ * Manager translates; names and figures are outside. Inside the server the marks are two control
+ * characters, which never occur on the wire; the reply writes them for clients that know them
  * (protocol(7) 3.5), and drops them for others. */
 #ifndef SERVER_BASE_MARKED_H
 #define SERVER_BASE_MARKED_H

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What stands between elements of a file that people write, and is none: for readers that are no
- * XML parsers. */
+/* Comments, CDATA sections and instructions between the elements of a file that people write,
+ * for readers that are not XML parsers. */
 #ifndef SERVER_BASE_MARKUP_H
 #define SERVER_BASE_MARKUP_H
 

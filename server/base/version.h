@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which version a program is. The text is made anew by each build (version.cmake) and linked with
- * the programs alone, so that a commit makes nothing else be linked again. */
+/* The version of a program. Each build writes the text again (version.cmake) and links it with the
+ * programs only, so a commit does not relink anything else. */
 #ifndef SERVER_BASE_VERSION_H
 #define SERVER_BASE_VERSION_H
 

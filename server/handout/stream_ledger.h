@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How much each job stream has had, over the requests of this process. */
+/* How much work each job stream has received from this process. */
 #ifndef SERVER_HANDOUT_STREAM_LEDGER_H
 #define SERVER_HANDOUT_STREAM_LEDGER_H
 

@@ -93,7 +93,7 @@ static enum status add_top(struct files_reading *reading)
 
         if (is_block && has_block)
             return template_fail(&reading->file, element, reading->failure,
-                                 "there is a second one");
+                                 "there may be only one");
         has_block = has_block || is_block;
         if (!is_block)
             status = add_inside(reading, element);

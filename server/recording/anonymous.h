@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The recording room: requests, what was known of their hosts and what became of them, kept for a
- * while so that they can be put to another configuration. anonymous.c takes out what tells who
- * asked, recorded_request.c writes one record and circumstances.c what many of them have in common,
- * both line by line (recorded_rows.c), recording.c keeps the files, recorded_reader.c reads them.
- * Only what is known to be harmless is written: numbers, and the texts of a short list; every other
- * text is replaced by a pseudonym or left out. */
+/* The recording room: keeps requests for a while, with what was known of their hosts and how they
+ * ended, so that they can be replayed with another configuration. anonymous.c removes what
+ * identifies the sender, recorded_request.c writes one record and circumstances.c what many
+ * records share, both line by line (recorded_rows.c). recording.c manages the files and
+ * recorded_reader.c reads them. Only data known to be harmless are written: numbers, and the texts
+ * of a short list; every other text is replaced by a pseudonym or left out. */
 #ifndef SERVER_RECORDING_ANONYMOUS_H
 #define SERVER_RECORDING_ANONYMOUS_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What stands on one line of a recording: the figures of one row or struct, in the order of a
- * table, which both the writer and the reader walk. */
+/* One line of a recording: the figures of a row or struct, in the order of a table that both the
+ * writer and the reader follow. */
 #ifndef SERVER_RECORDING_RECORDED_ROWS_H
 #define SERVER_RECORDING_RECORDED_ROWS_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The world of a recorded request: all jobs that are known to have been there are in the pool,
- * nobody else wants them, and nothing is kept of what is taken. */
+/* The world of a recorded request: the pool holds all jobs known to have been there, nobody else
+ * wants them, and taking one leaves no trace. */
 #ifndef SERVER_REPLAY_RECORDED_WORLD_H
 #define SERVER_REPLAY_RECORDED_WORLD_H
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The replay room: recorded requests put again, to the circumstances of then or to others. The
- * steps of a real request run (parse, screen, what authenticate judges, select), over a pool that
- * is filled with the jobs of then. There is no database: what it said stands in the record, and
- * nothing is claimed.
+/* The replay room: recorded requests are answered again, with the options of that time or with
+ * others. The steps of a real request run (parse, screen, the judgement of authenticate, select),
+ * over a pool filled with the jobs of that time. There is no database: its answers are in the
+ * record, and nothing is claimed.
  *
- * Each request is put by itself. What a host would have had from an earlier one, had things been
- * otherwise then, does not count: a replay tells what a change does at first.
+ * Each request is replayed by itself. Jobs that a host would have received from an earlier request
+ * under the other options do not count: a replay shows the first effect of a change.
  *
- * Not asked again: reports are booked as they were, lost and assigned jobs are sent as they were.
- * Not known, and the same on both sides: job streams, keywords and preferences in files of the
- * project, the files that a host holds, size classes of apps. */
+ * Not decided again: reports are booked, and lost and assigned jobs are sent, as they were.
+ * Unknown on both sides: job streams, keywords and preferences in files of the project, the files
+ * that a host holds, size classes of apps. */
 #ifndef SERVER_REPLAY_REPLAY_H
 #define SERVER_REPLAY_REPLAY_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What follows from who speaks, for the step that finds it out and for recorded requests, of which
- * it is known. */
+/* The consequences of who is asking: for the step that finds out, and for recorded requests, which
+ * already know. */
 #ifndef SERVER_REQUEST_AUTHENTICATE_H
 #define SERVER_REQUEST_AUTHENTICATE_H
 

@@ -1,14 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A group: requests that share a transaction.
  *
- * The end of a transaction is dear: the disk has to confirm it, the database wakes a thread for it,
- * and so do we. So where more requests wait, one whose steps are done is not committed yet. The
- * next one joins it: it goes on in the same transaction, on the same connection, and one COMMIT
+ * COMMIT is expensive: the disk has to confirm it, the database wakes a thread for it, and so do
+ * we. So while more requests wait, one whose steps are done is not committed yet. The next one
+ * joins it: it goes on in the same transaction, on the same connection, and one COMMIT
  * ends all of them, the members of a group. Then their replies are written. Where nobody waits each
  * request commits by itself.
  *
- * As before, each request is kept whole or not at all, and is answered after the COMMIT that keeps
- * it:
+ * Each request is still committed whole or not at all, and answered after that COMMIT:
  *
  * - What a refused member did is undone by a savepoint; its reply waits for the others.
  * - So it is with one that joins and fails, or meets a locked row. The others are committed, and

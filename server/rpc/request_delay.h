@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The delays that a request's client is told: those of policy/refusal/delay.h with this request's
- * load and its own part of chance. */
+/* The delay that a request's client gets: policy/refusal/delay.h with this request's load and its
+ * own random share. */
 #ifndef SERVER_RPC_REQUEST_DELAY_H
 #define SERVER_RPC_REQUEST_DELAY_H
 

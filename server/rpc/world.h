@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What handing out asks of the world and takes from it, once it is known who asks: of the database,
- * where a client asks; of a record, where a request of former days is put again
- * (server/replay/). What the world said of the host before stands in the attempt. */
+/* Where handing out gets its data once the asking host is known: from the database for a client,
+ * from a record for a replayed request (server/replay/). What was read about the host before is in
+ * the attempt. */
 #ifndef SERVER_RPC_WORLD_H
 #define SERVER_RPC_WORLD_H
 

@@ -197,8 +197,8 @@ enum status app_settings_check(const struct app_setting_row *row, struct failure
 {
     if (row->weight < 0 && row->weight != -1)
         return fail(failure, STATUS_INVALID,
-                    "--weight: %g: of the numbers below 0 only -1 means something, an application "
-                    "whose jobs are hard to do in time",
+                    "--weight: %g: below 0 only -1 has a meaning: an application whose jobs hardly "
+                    "meet their deadlines",
                     row->weight);
     if (row->user_friendly_name.length == 0)
         return fail(failure, STATUS_INVALID, "--user_friendly_name: an application needs one");

@@ -187,7 +187,7 @@ static enum status place_file(struct stage *stage, const char *source, const cha
     count_on(target);
     status = md5_hex_of_file(target, there, &bytes, failure);
     if (status == STATUS_OK && strcmp(there, file->md5) != 0)
-        return fail(failure, STATUS_INVALID, "%s is there with other content; %s", target,
+        return fail(failure, STATUS_INVALID, "%s exists with different content; %s", target,
                     why_new_name);
     return status;
 }

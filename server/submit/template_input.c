@@ -124,13 +124,13 @@ static enum status read_top(struct arena *arena, struct input_template *input,
          element = element->next) {
         if (text_is(element->name, "workunit")) {
             if (input->workunit != NULL)
-                return template_fail(&input->file, element, failure, "there is a second one");
+                return template_fail(&input->file, element, failure, "there may be only one");
             input->workunit = element;
             continue;
         }
         if (!text_is(element->name, "file_info"))
             return template_fail(&input->file, element, failure,
-                                 "only file_info and workunit can stand here");
+                                 "only file_info and workunit are allowed here");
         if (input->workunit != NULL)
             return template_fail(&input->file, element, failure, "must stand before <workunit>");
         if (input->file_count == FILES_MAX)

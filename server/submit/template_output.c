@@ -253,10 +253,10 @@ static enum status compile(struct compiler *compiler)
         bool is_file = text_is(element->name, "file_info");
         if (!is_file && !text_is(element->name, "result"))
             return template_fail(&output->file, element, compiler->failure,
-                                 "only file_info and result can stand here");
+                                 "only file_info and result are allowed here");
         if (result != NULL)
             return template_fail(&output->file, element, compiler->failure,
-                                 "nothing can stand behind </result>");
+                                 "nothing is allowed behind </result>");
         if (is_file && output->file_count == FILES_MAX)
             return template_fail(&output->file, element, compiler->failure, "more than %d files",
                                  FILES_MAX);

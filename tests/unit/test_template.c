@@ -68,8 +68,8 @@ static const struct mistake input_mistakes[] = {
      IN("<file_ref><open_name>a/../b</open_name></file_ref>")},
     {"t:5: <file_ref>: there are only 1 file_info elements", IN(REFERENCE "\n" REFERENCE)},
     {"t:1: <file_info>: has no file_ref in <workunit>", IN("")},
-    {"t:1: <job>: only file_info and workunit can stand here", "<job></job>"},
-    {"t:2: <workunit>: there is a second one", "<workunit></workunit>\n<workunit></workunit>"},
+    {"t:1: <job>: only file_info and workunit are allowed here", "<job></job>"},
+    {"t:2: <workunit>: there may be only one", "<workunit></workunit>\n<workunit></workunit>"},
     {"t:2: <file_info>: must stand before <workunit>",
      "<workunit></workunit>\n<file_info></file_info>"},
     {"t: no <workunit> in it", "<file_info></file_info>"},
@@ -134,8 +134,8 @@ static const struct mistake output_mistakes[] = {
      "<file_info><name>a</name><max_nbytes>5</max_nbytes></file_info>\n<result>\n"
      "<file_ref><file_name>a</file_name></file_ref></result>"},
     {"t:2: <file_ref>: needs a <file_name>", "<result>\n<file_ref></file_ref></result>"},
-    {"t:2: <result>: nothing can stand behind </result>", "<result></result>\n<result></result>"},
-    {"t:1: <workunit>: only file_info and result can stand here", "<workunit/>"},
+    {"t:2: <result>: nothing is allowed behind </result>", "<result></result>\n<result></result>"},
+    {"t:1: <workunit>: only file_info and result are allowed here", "<workunit/>"},
 };
 
 static void assert_failure(const struct failure *failure, const struct mistake *mistake)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* By how much the job pool tells jobs from each other that are alike in everything else: four
- * amounts, of which a host has a most each (class_limits() in checks.h). Classes of jobs that need
- * more are passed over without a look; pure. */
+/* The amounts by which the job pool separates jobs that are otherwise alike: four, each with a
+ * maximum for a host (class_limits() in checks.h). Classes that need more are skipped without a
+ * look; pure. */
 #ifndef SERVER_POLICY_DISPATCH_CLASS_LIMITS_H
 #define SERVER_POLICY_DISPATCH_CLASS_LIMITS_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a host has to do before it can do more: its queue as the client lists it, corrected by what
- * the project knows of its own jobs, or what stands in for a list; and whether a job more can be
- * done in time beside it (policy(7) 8.1, 8.2); pure. */
+/* The work that a host has before it can do more: its queue as the client lists it, corrected by
+ * what the project knows of its own jobs, or an estimate if there is no list; and whether another
+ * job can be done in time as well (policy(7) 8.1, 8.2); pure. */
 #ifndef SERVER_POLICY_EDF_WORKLOAD_H
 #define SERVER_POLICY_EDF_WORKLOAD_H
 

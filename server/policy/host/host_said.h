@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a host said last of what it is and can do: platforms, client version and capabilities,
- * coprocessors with their drivers, features of the processor, containers, own app versions. It is
- * kept beside the host's row (qm_host_said), for those who ask what the host could run while it is
- * not asking itself; pure. */
+/* What a host last reported about itself: platforms, client version and capabilities, coprocessors
+ * with their drivers, processor features, containers, own app versions. It is kept next to the
+ * host's row (qm_host_said), so that `qmctl why` can tell what the host could run without waiting
+ * for its next request; pure. */
 #ifndef SERVER_POLICY_HOST_HOST_SAID_H
 #define SERVER_POLICY_HOST_HOST_SAID_H
 

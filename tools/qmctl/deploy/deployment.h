@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One run of `qmctl deploy`: files that are to be written, and steps that are told.
+/* One run of `qmctl deploy`: files to write, and steps for the administrator.
  *
- * Everything that is to be written is made first and compared with what is there; where one file
- * was changed by somebody, none is written. What an administrator has to do besides is said in
- * words and as commands, and not done. */
+ * All files are prepared first and compared with those on the disk; if somebody changed one of
+ * them, none is written. Other steps are printed as words and commands, and not carried out. */
 #ifndef TOOLS_QMCTL_DEPLOY_DEPLOYMENT_H
 #define TOOLS_QMCTL_DEPLOY_DEPLOYMENT_H
 

@@ -53,7 +53,8 @@ static struct text reason_words(struct arena *arena, const char *word)
     for (int reason = 0; reason < REASON_COUNT; reason++)
         if (strcmp(word, reason_word((enum reason)reason)) == 0)
             return text_print(arena, "%s (%s)", word, reason_brief((enum reason)reason));
-    return word[0] == '\0' ? TEXT("no reason is said, as jobs are sent again") : text_from(word);
+    return word[0] == '\0' ? TEXT("no reason recorded, because lost jobs are sent again")
+                           : text_from(word);
 }
 
 static void say_control(const struct replay_run *run, const struct replay_figures *figures,
@@ -62,16 +63,17 @@ static void say_control(const struct replay_run *run, const struct replay_figure
     struct arena *arena = run->session->arena;
 
     put(table, "requests", figures->requests, figures->hosts, NO_FIGURE,
-        text_print(arena, "recorded requests were put again, %" PRId64 " of them ask for work",
+        text_print(arena, "recorded requests replayed, %" PRId64 " of which ask for work",
                    figures->asked));
-    put_some(table, "skipped", run->skipped, "were answered shortly, which no option decides");
+    put_some(table, "skipped", run->skipped,
+             "got a short answer, which does not depend on options");
     if (run->damaged > 0)
         put(table, "damaged", run->damaged, NO_FIGURE, NO_FIGURE,
             text_print(arena, "pieces cannot be read, the first: %s", run->first_damage.text));
     put_some(table, "jobs_unknown", run->supply_cut,
              "had more kinds of jobs to choose from than were recorded");
     put(table, "control", figures->as_recorded, NO_FIGURE, NO_FIGURE,
-        text_print(arena, "come out as recorded under the options of then (%.1f%%)",
+        text_print(arena, "come out as recorded with the options of that time (%.1f%%)",
                    figures->requests > 0
                        ? 100.0 * (double)figures->as_recorded / (double)figures->requests
                        : 0.0));
@@ -84,7 +86,7 @@ static void say_control(const struct replay_run *run, const struct replay_figure
     put_some(table, "control_reasons", figures->reasons_not_recorded,
              "get no jobs for other reasons than recorded, and are not compared");
     put_some(table, "control_delays", figures->delays_not_recorded,
-             "are told another delay than recorded, and are not compared");
+             "get another delay than recorded, and are not compared");
 }
 
 static void say_processor(struct arena *arena, enum replay_processor processor,
@@ -116,7 +118,7 @@ static void say_shift(struct arena *arena, const struct replay_shift *shift,
             text_print(arena, "get jobs now, before none: " TEXT_FORMAT, TEXT_ARG(from)));
     else
         put(table, "other_reason", shift->requests, shift->hosts, NO_FIGURE,
-            text_print(arena, "get none as before, now: " TEXT_FORMAT "; before: " TEXT_FORMAT,
+            text_print(arena, "still get none; now: " TEXT_FORMAT "; before: " TEXT_FORMAT,
                        TEXT_ARG(to), TEXT_ARG(from)));
 }
 
@@ -137,7 +139,7 @@ static void say_changes(const struct replay_run *run, const struct replay_figure
     put_some(table, "other_versions", figures->other_versions,
              "get as many jobs, but of other applications or versions");
     put_some(table, "sooner", figures->sooner, "may ask again sooner");
-    put_some(table, "later", figures->later, "may ask again later only");
+    put_some(table, "later", figures->later, "have to wait longer");
 }
 
 static enum exit_code say(struct replay_run *run)
@@ -148,7 +150,7 @@ static enum exit_code say(struct replay_run *run)
 
     if (figures->requests == 0) {
         (void)fail(&run->session->failure, STATUS_NOT_FOUND,
-                   "no recorded request can be put again: " COUNT_FORMAT ", " COUNT_FORMAT
+                   "no recorded request can be replayed: " COUNT_FORMAT ", " COUNT_FORMAT
                    " damaged%s%s",
                    COUNT_ARG(run->files, "file"), COUNT_ARG(run->damaged, "piece"),
                    run->damaged > 0 ? ", the first: " : "", run->first_damage.text);

@@ -152,7 +152,7 @@ static enum status take_request(struct file_walk *walk, struct text lines)
 static enum status walk_pieces(struct file_walk *walk, struct text content)
 {
     struct replay_run *run = walk->run;
-    struct failure cut = {.status = STATUS_INVALID, .text = "cut off, or nothing of a recording"};
+    struct failure cut = {.status = STATUS_INVALID, .text = "cut off, or not a recording"};
     enum status status = STATUS_OK;
     int64_t pieces = 0;
 
@@ -169,8 +169,7 @@ static enum status walk_pieces(struct file_walk *walk, struct text content)
             status =
                 kind == PIECE_REQUEST ? take_request(walk, lines) : take_circumstances(walk, lines);
         if (++pieces % 64 == 0)
-            progress(run->session, "requests put again",
-                     replay_tally_figures(run->tally)->requests);
+            progress(run->session, "requests replayed", replay_tally_figures(run->tally)->requests);
     }
     return status;
 }
@@ -227,7 +226,7 @@ static enum status walk_folder(struct replay_run *run, const char *path)
 
     if (failed == GLOB_NOMATCH)
         status = fail(&run->session->failure, STATUS_NOT_FOUND,
-                      "%s: there is no file of a recording (record_requests)", path);
+                      "%s: there is no recording (record_requests)", path);
     else if (failed != 0)
         status = fail(&run->session->failure, STATUS_IO, "%s: %s", path, strerror(errno));
     for (size_t i = 0; failed == 0 && status == STATUS_OK && i < found.gl_pathc; i++)
