@@ -15,7 +15,9 @@
     KIND(PROJECT, "project", 691200) \
     KIND(NOW, "now", 0)              \
     KIND(STUCK, "stuck", 0)          \
-    KIND(FILES, "files", 0)
+    KIND(FILES, "files", 0)          \
+    KIND(CHECKS, "checks", 0)        \
+    KIND(WEB, "web", 0)
 enum figure_kind {
 #define FIGURE_KIND_ENUM(name, word, kept) FIGURES_##name,
     FIGURE_KINDS(FIGURE_KIND_ENUM)

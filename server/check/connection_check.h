@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whom the rule of the connection period (policy(7) 8.2) leaves without work, even idle: hosts that
- * store work for longer than jobs are due after they are sent. They are seen nowhere but in
- * counters of reasons. */
+/* Hosts that the rule of the connection period (policy(7) 8.2) leaves without work even when idle,
+ * because they store work for longer than jobs have until their deadline. Only counters of reasons
+ * show them. */
 #ifndef SERVER_CHECK_CONNECTION_CHECK_H
 #define SERVER_CHECK_CONNECTION_CHECK_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Whether the database server is set up as a project's should be: database_settings.def. What it
- * says of itself is read once and judged row by row; judging is pure. */
+/* Whether the database server is configured as a project needs it: database_settings.def. Its
+ * settings are read once and judged row by row; judging is pure. */
 #ifndef SERVER_CHECK_DATABASE_SETTINGS_H
 #define SERVER_CHECK_DATABASE_SETTINGS_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What jobs name and hosts, or the next results of these jobs, need: input files that lie in the
- * download folder as they did when the jobs were made, and result templates. */
+/* Files that waiting jobs need: input files, which must still be in the download folder as they
+ * were when the jobs were made, and result templates, for retries. */
 #ifndef SERVER_CHECK_JOB_FILES_H
 #define SERVER_CHECK_JOB_FILES_H
 

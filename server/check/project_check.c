@@ -133,7 +133,7 @@ static void check_address(struct check *check)
     if (!text_equal(url, spelled))
         found(check, CHECK_WARNING,
               "%s: clients spell " TEXT_FORMAT " as " TEXT_FORMAT
-              ", under which they know the project: so should this option",
+              ", and know the project by that address; use it in this option",
               place(check, "master_url"), TEXT_ARG(url), TEXT_ARG(spelled));
 }
 
@@ -213,8 +213,7 @@ static void check_folder(struct check *check, const char *option, struct text di
               place(check, option), path, COUNT_ARG(FILES_LEFT_LEAST, "more file"));
     else if ((info.st_mode & S_IWOTH) != 0)
         found(check, CHECK_WARNING,
-              "%s: everybody on this machine can put files into %s, and take the place of others:"
-              " chmod o-w",
+              "%s: everybody on this machine can put files into %s, and replace others: chmod o-w",
               place(check, option), path);
 }
 
@@ -332,7 +331,8 @@ static void check_xml(struct check *check, const char *name, struct text text)
     struct failure failure = {.status = STATUS_OK};
 
     if (blob_is_xml(check->arena, text, &failure) != STATUS_OK)
-        found(check, CHECK_WARNING, "%s: %s: with it a reply is no XML", name, failure.text);
+        found(check, CHECK_WARNING, "%s: %s: it would make replies malformed XML", name,
+              failure.text);
 }
 
 static void check_block_file(struct check *check, const char *name)
@@ -451,7 +451,7 @@ static void check_templates(struct check *check)
     struct dirent *entry;
     if (folder == NULL) {
         if (errno == ENOENT)
-            found(check, CHECK_WARNING, "there is no folder templates");
+            found(check, CHECK_WARNING, "the folder templates is missing");
         else
             found(check, CHECK_ERROR, "%s/templates: %s", check->project_dir, strerror(errno));
         return;
@@ -501,7 +501,7 @@ static void check_engines(struct check *check)
     for (size_t i = 0; i < count; i++)
         found(check, db_adoption_writes(tables[i].name) ? CHECK_ERROR : CHECK_WARNING,
               "table " TEXT_FORMAT ": its engine is " TEXT_FORMAT
-              ", which knows no transactions, so that half of a change may be kept: ALTER TABLE"
+              ", which has no transactions, so half of a change may stay: ALTER TABLE"
               " " TEXT_FORMAT " ENGINE=InnoDB",
               TEXT_ARG(tables[i].name), TEXT_ARG(tables[i].engine), TEXT_ARG(tables[i].name));
 }
@@ -714,7 +714,7 @@ static void check_quorums(struct check *check, const struct app_row *app)
     for (size_t i = 0; i < count; i++)
         found(check, CHECK_WARNING,
               TEXT_FORMAT ": " COUNT_FORMAT ", such as " TEXT_FORMAT ", with a quorum of %" PRId64
-                          " cannot end, as a user gets one result of a job "
+                          " cannot end: a user gets one result of a job "
                           "(one_result_per_user_per_wu) and there are no more than " COUNT_FORMAT,
               TEXT_ARG(app->name), COUNT_ARG(rows[i].jobs, "unfinished job"),
               TEXT_ARG(rows[i].name), rows[i].quorum, COUNT_ARG(rows[i].users, "user"));
@@ -856,7 +856,7 @@ static void check_deadlines(struct check *check)
 void project_check(const char *project_dir, enum check_database database, check_found *report,
                    void *context)
 {
-    static void (*const looks[TOPIC_COUNT])(struct check * check) = {
+    static void (*const looks[TOPIC_PROJECT_COUNT])(struct check * check) = {
 #define LOOK(name) [TOPIC_##name] = check_##name,
         CHECK_TOPICS(LOOK)
 #undef LOOK
@@ -871,7 +871,7 @@ void project_check(const char *project_dir, enum check_database database, check_
         found(&check, CHECK_STOPS, "no memory");
         return;
     }
-    for (int topic = 0; topic < TOPIC_COUNT; topic++) {
+    for (int topic = 0; topic < TOPIC_PROJECT_COUNT; topic++) {
         check.topic = (enum check_topic)topic;
         looks[topic](&check);
         if (check.config == NULL)

@@ -6,7 +6,13 @@
 #ifndef SERVER_CHECK_PROJECT_CHECK_H
 #define SERVER_CHECK_PROJECT_CHECK_H
 
+#include "server/base/text.h"
+
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdio.h>
+
+struct buffer;
 
 /* What is looked at, in this order; behind the first nothing is where config.xml cannot be read to
  * its end. Values that are wrong are taken for their defaults. */
@@ -31,7 +37,9 @@ enum check_topic {
 #define CHECK_TOPIC(name) TOPIC_##name,
     CHECK_TOPICS(CHECK_TOPIC)
 #undef CHECK_TOPIC
-        TOPIC_COUNT
+        TOPIC_PROJECT_COUNT,
+    TOPIC_web = TOPIC_PROJECT_COUNT, /* how clients reach it: asked by qmctl, not looked at here */
+    TOPIC_COUNT
 };
 const char *check_topic_word(enum check_topic topic);
 
@@ -53,6 +61,8 @@ enum check_database {
     CHECK_READ_ONLY /* it is read, and not tried whether a server can work with it, as our own
                        tables may be missing */
 };
+/* Whether CHECK_NO_DATABASE leaves out some of it. */
+bool check_topic_wants_database(enum check_topic topic);
 /* Calls `report` for each finding. */
 void project_check(const char *project_dir, enum check_database database, check_found *report,
                    void *context);
@@ -62,6 +72,12 @@ struct check_counts {
     unsigned error_count, warning_count;
 };
 void check_count(struct check_counts *counts, const struct check_finding *finding);
+/* What a look found by topic, as words of a row of qm_figures: who looks leaves them, and servers
+ * show them for CHECKS_CURRENT_S. */
+enum { CHECKS_CURRENT_S = 2 * 86400 };
+void check_counts_write(const struct check_counts *counts, int64_t at, struct buffer *ret_words);
+/* Lines that are not understood are passed over. */
+void check_counts_read(struct text words, struct check_counts *ret_counts, int64_t *ret_at);
 /* "error", "warning". */
 const char *check_severity_word(enum check_severity severity);
 /* "error: TEXT" in a line; and the last line, which begins with OK where nothing was found. */

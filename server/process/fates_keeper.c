@@ -232,9 +232,9 @@ static void write_reading(const struct fates_reading *reading, struct buffer *pa
         metric_value(page, "version_failures", "version", reading->versions[i].version,
                      (double)reading->versions[i].failed);
     metric_gauge(page, "versions_failing",
-                 "versions of which more than a fifth of the results failed in the last day",
+                 "versions with more than a fifth of their results failed in the last day",
                  (double)reading->versions_failing);
-    metric_gauge(page, "hosts_failing", "hosts of which all results failed of late, at least five",
+    metric_gauge(page, "hosts_failing", "hosts whose recent results all failed (at least five)",
                  (double)reading->hosts_failing);
 }
 

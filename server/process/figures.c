@@ -3,9 +3,14 @@
 
 #include "config/config.h"
 #include "db/db.h"
+#include "db/figure_rows.h"
+#include "server/base/arena.h"
+#include "server/base/buffer.h"
 #include "server/base/log.h"
+#include "server/process/health.h"
 #include "server/process/project_count.h"
 #include "server/process/project_keeper.h"
+#include "server/process/project_look.h"
 #include "server/process/server.h"
 #include "server/process/status_keeper.h"
 
@@ -21,14 +26,17 @@
 
 #include "server/base/banned.h"
 
-enum { TURN_MS = 60000 };
+enum { TURN_MS = 60000, TROUBLE_MS = 5000, LOOK_S = 3600 };
+#define CHECKS_BYTES_MAX ((size_t)1024 * 1024)
 
 struct figures_thread {
     struct server *server;
     pthread_t thread;
     int wake; /* eventfd */
-    atomic_bool stopping;
-    bool failed; /* the last turn, and it was logged */
+    atomic_bool stopping, look_is_wanted;
+    bool failed;          /* the last turn, and it was logged */
+    int64_t checks_at;    /* when somebody looked at the database last; 0: not known */
+    uint64_t look_logged; /* by project_look */
 };
 
 static enum status save(struct server *server, struct db *db)
@@ -40,7 +48,7 @@ static enum status save(struct server *server, struct db *db)
 
 /* Counts the project's jobs if it is our turn, and reads what whoever did has left. */
 static enum status read_project(struct server *server, const struct snapshot *snapshot,
-                                struct db *db)
+                                struct db *db, bool *ret_is_ours)
 {
     struct project_keeper *keeper = server_project_keeper(server);
     double pause = project_keeper_count_seconds(keeper) * PROJECT_COUNT_PAUSE;
@@ -49,6 +57,7 @@ static enum status read_project(struct server *server, const struct snapshot *sn
     enum status status = STATUS_OK;
     bool done = false;
 
+    *ret_is_ours = false;
     if (snapshot->catalog != NULL)
         status = duty_project_figures(db, snapshot->catalog, now, interval, &done);
     if (status == STATUS_OK)
@@ -56,8 +65,87 @@ static enum status read_project(struct server *server, const struct snapshot *sn
     if (status == STATUS_OK && done)
         log_line(LOG_LEVEL_DEBUG, "event=project_counted seconds=%.3f",
                  project_keeper_count_seconds(keeper));
+    *ret_is_ours = done;
     return status;
 }
+
+/* --- what is wrong with the project ----------------------------------------------------------- */
+
+/* The row of this kind; at 0: there is none. */
+static enum status read_row(struct db *db, enum figure_kind kind, struct check_counts *ret_counts,
+                            int64_t *ret_at)
+{
+    struct arena *arena = arena_create(CHECKS_BYTES_MAX);
+    struct figures_row *rows = NULL;
+    size_t count = 0;
+    enum status status =
+        arena == NULL ? STATUS_NO_MEMORY : db_figures_read(db, arena, kind, 0, &rows, &count);
+
+    if (status == STATUS_OK)
+        check_counts_read(count > 0 ? rows[0].figures : NO_TEXT, ret_counts, ret_at);
+    arena_destroy(arena);
+    return status;
+}
+
+/* What other processes and qmctl have left. */
+static enum status read_checks(struct figures_thread *thread, struct db *db)
+{
+    struct health *health = server_health(thread->server);
+    struct check_counts counts;
+    int64_t web_at;
+    enum status status = read_row(db, FIGURES_CHECKS, &counts, &thread->checks_at);
+
+    if (status == STATUS_OK) {
+        health_note_checks(health, &counts, thread->checks_at);
+        status = read_row(db, FIGURES_WEB, &counts, &web_at);
+    }
+    if (status == STATUS_OK)
+        health_note_web(health, &counts, web_at);
+    return status;
+}
+
+static enum status write_checks(const struct config *config, const struct check_counts *counts,
+                                int64_t now)
+{
+    struct buffer words = buffer_on_heap(CHECKS_BYTES_MAX);
+    struct failure failure = {0};
+    struct db *db = NULL;
+    enum status status = db_open(config, &db, &failure);
+
+    check_counts_write(counts, now, &words);
+    if (status == STATUS_OK)
+        status = db_figures_write(db, FIGURES_CHECKS, 0, 0, buffer_text(&words));
+    if (status == STATUS_OK)
+        status = db_commit(db);
+    db_close(db);
+    buffer_free(&words);
+    return status;
+}
+
+/* By connections of its own, which it opens one after the other. Where the database goes meanwhile,
+ * what was found is shown by this server alone. */
+static void look_at_project(struct figures_thread *thread, const struct config *config)
+{
+    int64_t now = (int64_t)time(NULL);
+    struct check_counts found;
+
+    project_look(config, CHECK_DATABASE, &thread->look_logged, &found);
+    thread->checks_at = now;
+    health_note_checks(server_health(thread->server), &found, now);
+    if (write_checks(config, &found, now) != STATUS_OK)
+        log_line(LOG_LEVEL_WARNING, "event=checks_not_kept");
+}
+
+/* Whoever counts the project's jobs looks, too, if nobody has within an hour. */
+static bool look_is_due(struct figures_thread *thread, bool is_ours)
+{
+    int64_t now = (int64_t)time(NULL);
+
+    return atomic_exchange(&thread->look_is_wanted, false) ||
+           (is_ours && (thread->checks_at <= now - LOOK_S || thread->checks_at > now));
+}
+
+/* --- turns ------------------------------------------------------------------------------------ */
 
 /* Where something cannot be had, pages show what was read before. `is_last`: the process ends, and
  * nobody reads any more. */
@@ -67,6 +155,7 @@ static void turn(struct figures_thread *thread, bool is_last)
     struct failure failure = {0};
     struct snapshot snapshot;
     struct db *db = NULL;
+    bool is_ours = false;
     enum status status;
 
     server_snapshot(server, &snapshot);
@@ -77,13 +166,17 @@ static void turn(struct figures_thread *thread, bool is_last)
         if (status == STATUS_OK && !is_last)
             status = status_keeper_load(server_status(server), db);
         if (status == STATUS_OK && !is_last)
-            status = read_project(server, &snapshot, db);
+            status = read_project(server, &snapshot, db, &is_ours);
+        if (status == STATUS_OK && !is_last)
+            status = read_checks(thread, db);
         (void)db_failed(db, status, "qm_figures", &failure);
         db_close(db);
     }
     if (status != STATUS_OK && !thread->failed)
         log_event(LOG_LEVEL_WARNING, "figures_not_kept", text_from(failure.text));
     thread->failed = status != STATUS_OK;
+    if (status == STATUS_OK && !is_last && look_is_due(thread, is_ours))
+        look_at_project(thread, snapshot.config);
     snapshot_release(&snapshot);
 }
 
@@ -96,19 +189,26 @@ static void *run(void *context)
         uint64_t count;
 
         turn(thread, false);
-        if (poll(&wait, 1, TURN_MS) > 0 && read(thread->wake, &count, sizeof(count)) < 0)
+        if (poll(&wait, 1, thread->failed ? TROUBLE_MS : TURN_MS) > 0 &&
+            read(thread->wake, &count, sizeof(count)) < 0)
             continue;
     }
     turn(thread, true);
     return NULL;
 }
 
-void figures_wake(struct figures_thread *thread)
+static void wake(struct figures_thread *thread)
 {
     uint64_t one = 1;
     ssize_t written = write(thread->wake, &one, sizeof(one));
 
     (void)written; /* it can only fail when it is readable already */
+}
+
+void figures_reload(struct figures_thread *thread)
+{
+    atomic_store(&thread->look_is_wanted, true);
+    wake(thread);
 }
 
 enum status figures_start(struct server *server, struct figures_thread **ret_thread,
@@ -135,7 +235,7 @@ void figures_stop(struct figures_thread *thread)
     if (thread == NULL)
         return;
     atomic_store(&thread->stopping, true);
-    figures_wake(thread);
+    wake(thread);
     pthread_join(thread->thread, NULL);
     close(thread->wake);
     free(thread);

@@ -28,7 +28,8 @@ struct health {
     enum db_trouble trouble;
     int64_t examined; /* 0: not yet */
     int64_t clock_ahead;
-    struct check_counts folder;
+    struct check_counts folder, checks, web;
+    int64_t checks_at, web_at; /* 0: not known */
     size_t restarts_wanted;
     bool was_refused; /* config.xml, when it was read last */
     struct backlog backlog;
@@ -75,6 +76,22 @@ void health_note_folder(struct health *health, const struct check_counts *counts
 {
     pthread_mutex_lock(&health->lock);
     health->folder = *counts;
+    pthread_mutex_unlock(&health->lock);
+}
+
+void health_note_checks(struct health *health, const struct check_counts *counts, int64_t at)
+{
+    pthread_mutex_lock(&health->lock);
+    health->checks = *counts;
+    health->checks_at = at;
+    pthread_mutex_unlock(&health->lock);
+}
+
+void health_note_web(struct health *health, const struct check_counts *counts, int64_t at)
+{
+    pthread_mutex_lock(&health->lock);
+    health->web = *counts;
+    health->web_at = at;
     pthread_mutex_unlock(&health->lock);
 }
 
@@ -164,34 +181,78 @@ const char *health_problem(struct health *health)
     return problem;
 }
 
-void health_figures(struct health *health, struct health_figures *ret_figures)
+static bool is_current(int64_t at, int64_t now)
+{
+    return at > now - CHECKS_CURRENT_S;
+}
+
+/* This server looks at the folder each minute; of what else it may have heard. Under the lock. */
+static struct check_counts checks_together(const struct health *health, int64_t now)
+{
+    struct check_counts together = health->folder;
+
+    for (int i = 0; i < TOPIC_COUNT; i++) {
+        enum check_topic topic = (enum check_topic)i;
+        const struct check_counts *other = NULL;
+
+        if (topic == TOPIC_web && is_current(health->web_at, now))
+            other = &health->web;
+        if (check_topic_wants_database(topic) && is_current(health->checks_at, now))
+            other = &health->checks;
+        if (other == NULL)
+            continue;
+        if (other->errors[i] > together.errors[i])
+            together.errors[i] = other->errors[i];
+        if (other->warnings[i] > together.warnings[i])
+            together.warnings[i] = other->warnings[i];
+    }
+    return together;
+}
+
+void health_figures(struct health *health, int64_t now, struct health_figures *ret_figures)
 {
     pthread_mutex_lock(&health->lock);
-    *ret_figures = (struct health_figures){.trouble = health->trouble,
-                                           .examined = health->examined,
-                                           .clock_ahead = health->clock_ahead,
-                                           .folder = health->folder,
-                                           .restarts_wanted = health->restarts_wanted,
-                                           .was_refused = health->was_refused,
-                                           .is_stopped = health->is_stopped,
-                                           .sends_no_jobs = health->sends_no_jobs,
-                                           .has_backlog = health->backlog_read != 0,
-                                           .backlog = health->backlog};
+    *ret_figures = (struct health_figures){
+        .trouble = health->trouble,
+        .examined = health->examined,
+        .clock_ahead = health->clock_ahead,
+        .checks = checks_together(health, now),
+        .checks_at = is_current(health->checks_at, now) ? health->checks_at : 0,
+        .web_at = is_current(health->web_at, now) ? health->web_at : 0,
+        .restarts_wanted = health->restarts_wanted,
+        .was_refused = health->was_refused,
+        .is_stopped = health->is_stopped,
+        .sends_no_jobs = health->sends_no_jobs,
+        .has_backlog = health->backlog_read != 0,
+        .backlog = health->backlog};
     pthread_mutex_unlock(&health->lock);
 }
 
-static void write_folder(const struct health *health, struct buffer *page)
+/* s since then; -1: it is not known. */
+static double age(int64_t at, int64_t now)
 {
-    metric_head(page, "check_findings", "gauge",
-                "what check-config finds, but for what is in the database");
+    return !is_current(at, now) ? -1 : at > now ? 0 : (double)(now - at);
+}
+
+static void write_checks(const struct health *health, int64_t now, struct buffer *page)
+{
+    struct check_counts checks = checks_together(health, now);
+
+    metric_head(page, "check_findings", "gauge", "what qmctl check-config finds, by topic");
     for (int i = 0; i < TOPIC_COUNT; i++) {
         const char *topic = check_topic_word((enum check_topic)i);
 
         buffer_print(page, METRIC_PREFIX "check_findings{severity=\"error\",topic=\"%s\"} %u\n",
-                     topic, health->folder.errors[i]);
+                     topic, checks.errors[i]);
         buffer_print(page, METRIC_PREFIX "check_findings{severity=\"warning\",topic=\"%s\"} %u\n",
-                     topic, health->folder.warnings[i]);
+                     topic, checks.warnings[i]);
     }
+    metric_gauge(page, "check_database_seconds",
+                 "time since the database was last checked for such findings; -1: unknown",
+                 age(health->checks_at, now));
+    metric_gauge(page, "check_web_seconds",
+                 "time since qmctl last asked for the project's pages (topic web); -1: unknown",
+                 age(health->web_at, now));
 }
 
 static void write_backlog(const struct health *health, int64_t now, struct buffer *page)
@@ -204,7 +265,8 @@ static void write_backlog(const struct health *health, int64_t now, struct buffe
     metric_gauge(page, "transitions_waiting",
                  "workunits whose transition is due, counted up to 100000",
                  (double)backlog->transitions);
-    metric_gauge(page, "transitions_waiting_seconds", "how long the oldest has been waiting",
+    metric_gauge(page, "transitions_waiting_seconds",
+                 "how long the oldest due transition has been waiting",
                  oldest == 0 || oldest > now ? 0 : (double)(now - oldest));
     metric_gauge(page, "validations_waiting",
                  "workunits that wait for validation, counted up to 100000",
@@ -225,31 +287,32 @@ void health_write(struct health *health, int64_t now, struct buffer *ret_page)
         buffer_print(ret_page, METRIC_PREFIX "database_state{state=\"%s\"} %d\n",
                      db_trouble_words[i].word,
                      health->examined != 0 && health->trouble == (enum db_trouble)i);
-    metric_gauge(ret_page, "database_examined_seconds", "since it was last examined",
+    metric_gauge(ret_page, "database_examined_seconds",
+                 "time since the database was last examined; -1: never",
                  health->examined == 0 ? -1 : (double)(now - health->examined));
     metric_gauge(ret_page, "database_clock_ahead_seconds",
-                 "how far its clock was ahead of this machine's then; negative: behind",
+                 "how far the database's clock was ahead of this machine's; negative: behind",
                  (double)health->clock_ahead);
-    write_folder(health, ret_page);
-    metric_gauge(ret_page, "restarts_wanted", "options that changed and wait for a restart",
+    write_checks(health, now, ret_page);
+    metric_gauge(ret_page, "restarts_wanted", "changed options that need a restart",
                  (double)health->restarts_wanted);
     metric_gauge(ret_page, "config_refused",
-                 "1 while the config.xml that is there was refused, and an older one is in force",
+                 "1 while the current config.xml is refused and the previous one stays in force",
                  health->was_refused);
     write_backlog(health, now, ret_page);
-    metric_gauge(ret_page, "stop_sched", "1 while clients are told that the project is down",
+    metric_gauge(ret_page, "stop_sched", "1 while clients hear that the project is down",
                  health->is_stopped);
     metric_gauge(ret_page, "sends_no_jobs", "1 while nobody gets jobs", health->sends_no_jobs);
     metric_gauge(ret_page, "last_served_seconds",
-                 "since the last request that was done; -1: none yet",
+                 "time since the last request was served; -1: none yet",
                  served == 0 ? -1 : (double)(now - served));
     metric_gauge(ret_page, "recent_replies", "replies in the last ten minutes", (double)late.all);
-    metric_gauge(ret_page, "recent_replies_down", "of these, that the project is down",
+    metric_gauge(ret_page, "recent_replies_down", "recent replies that the project is down",
                  (double)late.down);
-    metric_gauge(ret_page, "recent_replies_later", "of these, to come again later",
+    metric_gauge(ret_page, "recent_replies_later", "recent replies to come again later",
                  (double)late.later);
     metric_gauge(ret_page, "recent_replies_other_key",
-                 "of these, to clients that have another code-signing key and get no jobs",
+                 "recent replies to clients that know another code-signing key and get no jobs",
                  (double)late.other_key);
     pthread_mutex_unlock(&health->lock);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What this server has found out about itself: whether its database can be worked with, what is
- * wrong in the project's folder, how requests of late ended. The watcher finds it out; the pages
- * that show it wait for nothing. */
+/* The server's findings about itself and its project: whether it can work with the database, what
+ * checks found, how recent requests ended. Other threads find out; the pages that show it wait for
+ * nothing. */
 #ifndef SERVER_PROCESS_HEALTH_H
 #define SERVER_PROCESS_HEALTH_H
 
@@ -22,6 +22,10 @@ void health_destroy(struct health *health);
 void health_note_database(struct health *health, enum db_trouble trouble, int64_t now);
 void health_note_clock(struct health *health, int64_t ahead); /* s, as db_examine says */
 void health_note_folder(struct health *health, const struct check_counts *counts);
+/* What some process of the project, or qmctl, found last in the database, and of the project's
+ * pages. `at`: when; 0: not known. */
+void health_note_checks(struct health *health, const struct check_counts *counts, int64_t at);
+void health_note_web(struct health *health, const struct check_counts *counts, int64_t at);
 /* config.xml was read again; so many options that changed wait for a restart. */
 void health_note_config(struct health *health, size_t restarts_wanted);
 /* The config.xml that is there was refused; the one before stays in force. */
@@ -36,16 +40,17 @@ void health_note_counters(struct health *health, int64_t now);
 /* What was found out, and when. */
 struct health_figures {
     enum db_trouble trouble;
-    int64_t examined;    /* the database; 0: not yet */
-    int64_t clock_ahead; /* the database's, of ours, in s */
-    struct check_counts folder;
+    int64_t examined;           /* the database; 0: not yet */
+    int64_t clock_ahead;        /* the database's, of ours, in s */
+    struct check_counts checks; /* of all looks that are current */
+    int64_t checks_at, web_at;  /* those beyond the folder; 0: none is known */
     size_t restarts_wanted;
     bool was_refused; /* config.xml, when it was read last */
     bool is_stopped, sends_no_jobs;
     bool has_backlog;
     struct backlog backlog;
 };
-void health_figures(struct health *health, struct health_figures *ret_figures);
+void health_figures(struct health *health, int64_t now, struct health_figures *ret_figures);
 /* NULL: it can serve. Else why not, in words for anybody, without names or figures. */
 const char *health_problem(struct health *health);
 /* Gauges, in the text format of Prometheus. */

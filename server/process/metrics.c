@@ -77,25 +77,25 @@ void metrics_take_bounds(struct status_figures *figures)
 
 static void write_durations(struct buffer *page)
 {
-    metric_head(page, "request_step_seconds", "histogram", "time in a step of requests");
+    metric_head(page, "request_step_seconds", "histogram", "time per step of a request");
     for (int i = 0; i < STEP_COUNT; i++)
         histogram_write(&steps[i], "request_step_seconds", "step", request_step_word((enum step)i),
                         page);
     histogram_write(&commit, "request_step_seconds", "step", "commit", page);
     metric_head(page, "request_waiting_seconds", "histogram",
-                "from when a request was there whole until a thread took it");
+                "time from a request's arrival until a thread took it");
     histogram_write(&waited, "request_waiting_seconds", NULL, NULL, page);
-    metric_head(page, "request_seconds", "histogram", "from then to the last byte of its reply");
+    metric_head(page, "request_seconds", "histogram",
+                "time from then to the last byte of the reply");
     histogram_write(&served, "request_seconds", NULL, NULL, page);
     metric_head(page, "db_wait_seconds", "histogram",
-                "of that, how long a request waited for the database");
+                "part of that time spent waiting for the database");
     histogram_write(&database, "db_wait_seconds", NULL, NULL, page);
 }
 
 static void write_errors(struct buffer *page)
 {
-    metric_head(page, "db_errors_total", "counter",
-                "errors that the database answered requests with");
+    metric_head(page, "db_errors_total", "counter", "database errors in requests");
     for (int i = 0; i < DB_ERROR_COUNT; i++)
         metric_value(page, "db_errors_total", "kind", text_from(db_error_words[i].word),
                      (double)atomic_load_explicit(&errors[i], memory_order_relaxed));
@@ -104,8 +104,7 @@ static void write_errors(struct buffer *page)
 void metrics_write(struct buffer *ret_page)
 {
     counters_write(ret_page);
-    metric_head(ret_page, "no_work_total", "counter",
-                "replies that refused new jobs for this reason");
+    metric_head(ret_page, "no_work_total", "counter", "replies without new jobs, by reason");
     for (int i = 0; i < REASON_COUNT; i++)
         buffer_print(ret_page, METRIC_PREFIX "no_work_total{reason=\"%s\"} %" PRIu64 "\n",
                      reason_word((enum reason)i), reason_count((enum reason)i));

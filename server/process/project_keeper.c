@@ -282,10 +282,9 @@ void project_keeper_write(struct project_keeper *keeper, int64_t now, struct buf
     pthread_mutex_lock(&keeper->lock);
     if (stuck_is_current(&keeper->stuck, now)) {
         metric_gauge(ret_page, "jobs_without_hosts",
-                     "waiting jobs that none of the hosts asked can have, when that was last "
-                     "looked for",
+                     "waiting jobs that fitted none of the hosts asked at the last look",
                      (double)keeper->stuck.jobs);
-        metric_gauge(ret_page, "jobs_without_hosts_asked", "hosts that were asked then",
+        metric_gauge(ret_page, "jobs_without_hosts_asked", "hosts asked at the last look",
                      (double)keeper->stuck.hosts);
     }
     pthread_mutex_unlock(&keeper->lock);

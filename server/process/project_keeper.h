@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the database knew last of the whole project: its jobs by state, now and by the hour, and
- * jobs that nobody can have. Read by the watcher once a minute, a few rows of qm_figures, whoever
- * wrote them; shown by metrics and pages without asking again. */
+/* The latest figures of the whole project: jobs by state, now and by the hour, and jobs that no
+ * host can run. The watcher reads them once a minute from a few rows of qm_figures, whoever wrote
+ * them; metrics and pages show them without another query. */
 #ifndef SERVER_PROCESS_PROJECT_KEEPER_H
 #define SERVER_PROCESS_PROJECT_KEEPER_H
 

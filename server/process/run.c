@@ -240,7 +240,7 @@ static void run_until_stopped(struct running *running, const sigset_t *signals)
             if (log_reopen() != STATUS_OK)
                 log_line(LOG_LEVEL_WARNING, "event=log_not_reopened");
             watcher_reload(running->watcher);
-            figures_wake(running->figures);
+            figures_reload(running->figures);
         }
         cut_overdue(running, clock_ns());
     }

@@ -196,18 +196,18 @@ void server_write_waiting(struct server *server, struct buffer *ret_page)
     if (server->receiver == NULL)
         return;
     receiver_figures(server->receiver, &figures);
-    metric_gauge(ret_page, "connections_reading", "connections whose request is not there whole",
-                 (double)figures.reading);
+    metric_gauge(ret_page, "connections_reading",
+                 "connections whose request has not arrived completely", (double)figures.reading);
     metric_gauge(ret_page, "requests_waiting", "requests that wait for a worker thread",
                  (double)figures.waiting);
-    metric_gauge(ret_page, "requests_waiting_seconds", "how long the oldest has waited",
+    metric_gauge(ret_page, "requests_waiting_seconds", "how long the oldest of these has waited",
                  figures.oldest);
-    metric_gauge(ret_page, "workers_working", "worker threads that have a request in hand",
+    metric_gauge(ret_page, "workers_working", "worker threads busy with a request",
                  (double)figures.workers_working);
-    metric_gauge(ret_page, "workers_limit", "worker threads that work at a time, at most",
+    metric_gauge(ret_page, "workers_limit", "worker threads that may work at a time",
                  (double)figures.workers_limit);
-    metric_gauge(ret_page, "requests_waiting_bytes", "memory of requests that are read or wait",
-                 (double)figures.memory);
+    metric_gauge(ret_page, "requests_waiting_bytes",
+                 "memory held by requests that are being read or wait", (double)figures.memory);
 }
 
 /* Under the server's lock. */

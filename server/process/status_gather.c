@@ -166,7 +166,7 @@ static bool take_apps(struct server *server, const struct snapshot *snapshot, st
 static void take_health(struct server *server, struct health_figures *health,
                         struct status_finding findings[TOPIC_COUNT], struct status_figures *figures)
 {
-    health_figures(server_health(server), health);
+    health_figures(server_health(server), figures->now, health);
     figures->is_stopped = health->is_stopped;
     figures->sends_no_jobs = health->sends_no_jobs;
     figures->trouble = health->trouble;
@@ -177,10 +177,12 @@ static void take_health(struct server *server, struct health_figures *health,
     figures->backlog = health->has_backlog ? &health->backlog : NULL;
     for (int i = 0; i < TOPIC_COUNT; i++)
         findings[i] = (struct status_finding){.topic = check_topic_word((enum check_topic)i),
-                                              .errors = health->folder.errors[i],
-                                              .warnings = health->folder.warnings[i]};
+                                              .errors = health->checks.errors[i],
+                                              .warnings = health->checks.warnings[i]};
     figures->findings = findings;
     figures->finding_count = TOPIC_COUNT;
+    figures->database_checked = health->checks_at;
+    figures->web_checked = health->web_at;
 }
 
 static void take_steps(struct status_figures *figures)
@@ -328,7 +330,7 @@ static struct text host_of(struct text url)
 }
 
 enum status status_gather_public(struct server *server, const struct snapshot *snapshot,
-                                 struct buffer *ret_page)
+                                 enum public_page kind, struct buffer *ret_page)
 {
     struct arena *arena = arena_create(ARENA_BYTES_MAX);
     struct project_hour *week =
@@ -352,7 +354,10 @@ enum status status_gather_public(struct server *server, const struct snapshot *s
         known.totals = figures.totals;
         known.apps = snapshot->catalog->rows.apps;
         known.app_count = snapshot->catalog->rows.app_count;
-        public_page_write(&known, ret_page);
+        if (kind == PUBLIC_COUNTS)
+            public_counts_write(known.totals, ret_page);
+        else
+            public_page_write(&known, ret_page);
         status = ret_page->overflowed ? STATUS_NO_MEMORY : STATUS_OK;
     }
     arena_destroy(arena);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the pages show of the moment, from all parts of the process (server/status/ has their looks,
- * status_keeper.h and project_keeper.h the past). Nothing is asked of the database. */
+/* Current figures for the pages, from all parts of the process (server/status/ lays them out;
+ * status_keeper.h and project_keeper.h have the past). The database is not asked. */
 #ifndef SERVER_PROCESS_STATUS_GATHER_H
 #define SERVER_PROCESS_STATUS_GATHER_H
 
 #include "server/base/status.h"
 #include "server/status/page_frame.h"
+#include "server/status/public_page.h"
 
 #include <stdbool.h>
 
@@ -21,6 +22,6 @@ bool status_gather_page(struct server *server, const struct snapshot *snapshot, 
 
 /* What anybody may know (server/status/public_page.h). STATUS_NOT_FOUND: it is not known yet. */
 MUST_CHECK enum status status_gather_public(struct server *server, const struct snapshot *snapshot,
-                                            struct buffer *ret_page);
+                                            enum public_page kind, struct buffer *ret_page);
 
 #endif

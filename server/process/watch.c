@@ -14,13 +14,12 @@
 #include "server/base/clock.h"
 #include "server/base/counters.h"
 #include "server/base/log.h"
-#include "server/base/random.h"
-#include "server/check/project_check.h"
 #include "server/fates/fates.h"
 #include "server/process/duties.h"
 #include "server/process/fates_keeper.h"
 #include "server/process/health.h"
 #include "server/process/project_keeper.h"
+#include "server/process/project_look.h"
 #include "server/process/server.h"
 #include "server/process/status_gather.h"
 #include "server/process/status_keeper.h"
@@ -110,7 +109,7 @@ struct watcher {
     uint64_t examine_due_ns, folder_due_ns, backlog_due_ns;
     enum db_trouble trouble; /* that was logged */
     bool clocks_are_apart;   /* likewise */
-    uint64_t folder_hash;    /* of the findings that were logged */
+    uint64_t folder_logged;  /* by project_look */
 };
 
 static void stamp_file(const char *path, struct stamp *ret_stamp)
@@ -361,7 +360,7 @@ static void refresh_catalog(struct watcher *watcher, struct config *config)
     if (watcher->catalog_failed) {
         log_line(LOG_LEVEL_WARNING, "event=catalog_read_again");
         status_keeper_note(server_status(watcher->server), "applications and versions", false,
-                           TEXT("read again, after they could not be"));
+                           TEXT("read again after a failure"));
     }
     watcher->catalog_failed = false;
     watcher->catalog_due_ns = clock_ns() + (uint64_t)(config->catalog_refresh * 1e9);
@@ -496,46 +495,16 @@ static void examine_database(struct watcher *watcher, const struct config *confi
     watcher->examine_due_ns = clock_ns() + (trouble == DB_TROUBLE_NONE ? examine_ns : trouble_ns);
 }
 
-struct folder_findings {
-    struct check_counts counts;
-    uint64_t hash; /* of all of them */
-    bool logs;
-};
-
-/* What is in config.xml was logged when it was read. Critical is only what keeps this server from
- * serving. */
-static void take_finding(void *context, const struct check_finding *finding)
-{
-    struct folder_findings *findings = context;
-
-    check_count(&findings->counts, finding);
-    if (finding->topic == TOPIC_config)
-        return;
-    findings->hash = random_mix(findings->hash, text_hash(text_from(finding->text)));
-    if (findings->logs)
-        log_line_with(finding->severity == CHECK_STOPS ? LOG_LEVEL_CRITICAL : LOG_LEVEL_WARNING,
-                      "why", text_from(finding->text), "event=check_finding topic=%s",
-                      check_topic_word(finding->topic));
-}
-
-/* Findings are logged when they are others than before. */
 static void check_folder(struct watcher *watcher, const struct config *config)
 {
-    struct folder_findings findings = {.hash = 0};
-    char dir[PATH_MAX];
+    struct check_counts found;
 
     if (clock_ns() < watcher->folder_due_ns)
         return;
     watcher->folder_due_ns = clock_ns() + folder_ns;
     project_keeper_look_at_disks(server_project_keeper(watcher->server), config);
-    project_path(config, "", dir, sizeof(dir));
-    project_check(dir, CHECK_NO_DATABASE, take_finding, &findings);
-    health_note_folder(server_health(watcher->server), &findings.counts);
-    if (findings.hash != watcher->folder_hash) {
-        watcher->folder_hash = findings.hash;
-        findings = (struct folder_findings){.logs = true};
-        project_check(dir, CHECK_NO_DATABASE, take_finding, &findings);
-    }
+    project_look(config, CHECK_NO_DATABASE, &watcher->folder_logged, &found);
+    health_note_folder(server_health(watcher->server), &found);
 }
 
 static void check_all(struct watcher *watcher)
@@ -550,7 +519,7 @@ static void check_all(struct watcher *watcher)
     recording_turn(server_recording(watcher->server), snapshot.config, (int64_t)time(NULL));
     check_triggers(watcher, snapshot.config);
     if (reload)
-        watcher->catalog_due_ns = watcher->fates_read_due_ns = 0;
+        watcher->catalog_due_ns = watcher->fates_read_due_ns = watcher->backlog_due_ns = 0;
     refresh_catalog(watcher, snapshot.config);
     do_duties(watcher, &snapshot);
     fade_credit(watcher);

@@ -86,10 +86,23 @@ enum page_kind web_request_status_page(variable_reader *read, void *context)
                : PAGE_KINDS;
 }
 
-bool web_request_is_public(variable_reader *read, void *context)
+static bool has_parameter(struct text query, const char *parameter)
 {
-    return text_is(text_from(read(context, "REQUEST_METHOD")), "GET") &&
-           text_is(text_from(read(context, "QM_PAGE")), "server_status");
+    while (query.length > 0)
+        if (text_is(text_split(&query, '&'), parameter))
+            return true;
+    return false;
+}
+
+enum public_page web_request_public_page(variable_reader *read, void *context)
+{
+    struct text method = text_from(read(context, "REQUEST_METHOD"));
+
+    if (!text_is(text_from(read(context, "QM_PAGE")), "server_status") ||
+        (!text_is(method, "GET") && !text_is(method, "POST")))
+        return PUBLIC_NONE;
+    return has_parameter(text_from(read(context, "QUERY_STRING")), "counts=1") ? PUBLIC_COUNTS
+                                                                               : PUBLIC_STATUS;
 }
 
 void web_public_head(struct buffer *head, size_t length)

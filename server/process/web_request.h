@@ -7,6 +7,7 @@
 #include "server/join/join_page.h"
 #include "server/rpc/request.h"
 #include "server/status/page_frame.h"
+#include "server/status/public_page.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -51,8 +52,9 @@ enum page_kind web_request_status_page(variable_reader *read, void *context);
 /* The head before it, with the Content-Security-Policy. */
 void web_status_head(struct buffer *head, size_t length);
 
-/* Whether it is asked for what anybody may know of the project: by GET and QM_PAGE. */
-bool web_request_is_public(variable_reader *read, void *context);
+/* What is asked for of what anybody may know of the project: by QM_PAGE, by GET or by POST, as
+ * programs that submit jobs do. */
+enum public_page web_request_public_page(variable_reader *read, void *context);
 /* The head before that, which anybody may keep for some minutes. */
 void web_public_head(struct buffer *head, size_t length);
 

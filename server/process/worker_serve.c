@@ -295,11 +295,11 @@ static void serve_status(struct worker *worker, struct exchange *exchange, enum 
     buffer_free(&head);
 }
 
-static void serve_public(struct worker *worker, struct exchange *exchange)
+static void serve_public(struct worker *worker, struct exchange *exchange, enum public_page kind)
 {
     struct buffer head = buffer_on_heap(4096), page = buffer_on_heap(STATUS_BYTES_MAX);
 
-    if (status_gather_public(worker->server, &exchange->snapshot, &page) == STATUS_OK) {
+    if (status_gather_public(worker->server, &exchange->snapshot, kind, &page) == STATUS_OK) {
         web_public_head(&head, page.length);
         exchange_send(exchange, buffer_text(&head), buffer_text(&page));
     } else {
@@ -318,10 +318,10 @@ static bool serve_other(struct worker *worker, struct exchange *exchange)
     const struct config *config = exchange->snapshot.config;
     enum join_page page = web_request_join_page(exchange_variable, exchange, config);
     enum page_kind status_page = web_request_status_page(exchange_variable, exchange);
-    bool is_public = web_request_is_public(exchange_variable, exchange);
+    enum public_page public_page = web_request_public_page(exchange_variable, exchange);
     struct web_request web = {0};
 
-    if (page == JOIN_NONE && !is_public && status_page == PAGE_KINDS &&
+    if (page == JOIN_NONE && public_page == PUBLIC_NONE && status_page == PAGE_KINDS &&
         web_request_is_post(exchange_variable, exchange, config, &exchange->reply))
         return false;
     settle_others(worker, exchange->received); /* it may ask the database, and be long */
@@ -329,8 +329,8 @@ static bool serve_other(struct worker *worker, struct exchange *exchange)
         serve_page(worker, exchange, page);
         return true;
     }
-    if (is_public) {
-        serve_public(worker, exchange);
+    if (public_page != PUBLIC_NONE) {
+        serve_public(worker, exchange, public_page);
         return true;
     }
     if (status_page != PAGE_KINDS) {

@@ -65,7 +65,7 @@ static void tell_failures(struct project_writer *writer, struct page_attention *
     if (figures->hosts_failing > 0) {
         page_tell(attention, false);
         buffer_print(attention->items, COUNT_FORMAT, COUNT_ARG(figures->hosts_failing, "host"));
-        page_tell_end(attention, " of which every result failed of late: see \"Hosts\", or "
+        page_tell_end(attention, " whose recent results all failed: see \"Hosts\", or "
                                  "<code>qmctl failures --hosts</code>.");
     }
 }
@@ -80,9 +80,9 @@ static void tell_stuck(struct project_writer *writer, struct page_attention *att
     page_count(attention->items, count_of(figures->stuck->jobs));
     page_tell_end(attention, figures->stuck->jobs == 1
                                  ? " waiting job fits none of the hosts that were asked: see "
-                                   "\"Jobs that nobody can have\"."
+                                   "\"Jobs that no host can run\"."
                                  : " waiting jobs fit none of the hosts that were asked: see "
-                                   "\"Jobs that nobody can have\".");
+                                   "\"Jobs that no host can run\".");
 }
 
 static void tell_counts(struct project_writer *writer, struct page_attention *attention)
@@ -178,7 +178,7 @@ static void picture_states(const struct project_writer *writer)
         TOTAL_workunits_waiting_for_validation, TOTAL_workunits_waiting_for_assimilation};
     struct picture picture = {.span = PICTURE_WEEK,
                               .id = "states",
-                              .title = "Where jobs stood, by hour",
+                              .title = "Jobs by state, hourly",
                               .unit = "jobs",
                               .is_stacked = true,
                               .count = sizeof(states) / sizeof(states[0])};
@@ -248,9 +248,9 @@ static void write_days(struct project_writer *writer)
     const struct project_figures *figures = writer->figures;
 
     buffer_add_string(writer->page,
-                      "<details id=\"days\"><summary>The same by the day, as a table</summary>\n");
+                      "<details id=\"days\"><summary>Daily figures as a table</summary>\n");
     page_begin_table(&writer->table, writer->page,
-                     "Results by outcome, and the states of jobs at the end.", columns);
+                     "Results by outcome, and jobs by state at the end of the day.", columns);
     for (size_t day = WEEK_SLOTS / DAY_HOURS; day-- > 0;) {
         const struct project_hour *hours = &figures->week[day * DAY_HOURS], *last = NULL;
         struct project_hour sum = {.has_fates = false};
@@ -299,14 +299,14 @@ static void write_life(struct project_writer *writer)
          "the file deleter (qmctl transition --delete-files)"},
         {TOTAL_results_waiting_for_deletion, "results whose output files may be deleted",
          "the file deleter (qmctl transition --delete-files)"},
-        {TOTAL_workunits_waiting_for_purge, "jobs that are done with", "qmctl purge"},
+        {TOTAL_workunits_waiting_for_purge, "finished jobs that can be purged", "qmctl purge"},
     };
     const struct project_totals *totals = writer->figures->totals;
 
     page_begin_section(writer->page, "life", "Jobs through their life");
     if (totals->at != 0) {
         page_begin_table(&writer->table, writer->page,
-                         "In the order in which jobs go through them.", columns);
+                         "In the order in which a job passes through them.", columns);
         for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
             page_row_head(&writer->table, rows[i].words);
             page_cell_count(&writer->table, total_of(writer, rows[i].total));
@@ -314,11 +314,11 @@ static void write_life(struct project_writer *writer)
             page_row_end(&writer->table);
         }
         page_end_table(&writer->table);
-        buffer_add_string(writer->page, "<p class=\"soft\">Counted by one server for all, ");
+        buffer_add_string(writer->page, "<p class=\"soft\">Counted ");
         page_duration(writer->page, (double)(writer->figures->now - totals->at));
         buffer_add_string(writer->page, " ago, in ");
         page_duration(writer->page, totals->seconds);
-        buffer_add_string(writer->page, ".</p>\n");
+        buffer_add_string(writer->page, "; one server counts for all.</p>\n");
     }
     buffer_add_string(writer->page, "<div class=\"pictures\">\n");
     picture_states(writer);
@@ -332,13 +332,12 @@ static void write_life(struct project_writer *writer)
 
 static void write_stuck_classes(struct project_writer *writer)
 {
-    static const char *const columns[] = {"<Application", "Jobs", "<Such as",
-                                          "<Reason for most hosts", NULL};
+    static const char *const columns[] = {"<Application", "Jobs", "<Such as", "<Main reason", NULL};
     const struct stuck_jobs *stuck = writer->figures->stuck;
 
     page_begin_table(&writer->table, writer->page,
-                     "Waiting jobs that none of the hosts asked can have, by class. <code>qmctl "
-                     "why --jobs</code> asks again.",
+                     "Waiting jobs that none of the hosts asked can run, by class. Use <code>qmctl "
+                     "why --jobs</code> to ask again.",
                      columns);
     for (size_t i = 0; i < stuck->count; i++) {
         page_begin_row(&writer->table);
@@ -358,7 +357,7 @@ static void write_stuck(struct project_writer *writer)
     const struct stuck_jobs *stuck = figures->stuck;
     struct buffer *page = writer->page;
 
-    page_begin_section(page, "stuck", "Jobs that nobody can have");
+    page_begin_section(page, "stuck", "Jobs that no host can run");
     if (!stuck_is_current(figures->stuck, figures->now)) {
         buffer_add_string(page, "<p>Not known: <code>qmctl transition</code> looks once an hour, "
                                 "<code>qmctl status</code> each time. Neither has within two "
@@ -369,8 +368,8 @@ static void write_stuck(struct project_writer *writer)
     if (stuck->kinds <= 0 && stuck->count == 0)
         buffer_add_string(page, "<p>None: no jobs are waiting.</p>\n");
     else if (stuck->hosts <= 0)
-        buffer_add_string(page, "<p>Not known: no host has come within the last week and said "
-                                "what it is.</p>\n");
+        buffer_add_string(page, "<p>Not known: no host that asked within the last week has "
+                                "described itself yet.</p>\n");
     else if (stuck->count == 0)
         buffer_print(page,
                      "<p>None. Every kind of waiting job (%" PRId64
@@ -403,14 +402,13 @@ static void write_versions(struct project_writer *writer)
     if (figures->version_count == 0) {
         buffer_add_string(writer->page,
                           figures->fates_read == 0
-                              ? "<p>What became of results has not been read yet.</p>\n"
-                              : "<p>No result of any version was sent or came back in the last "
-                                "day.</p>\n");
+                              ? "<p>Outcomes have not been read yet.</p>\n"
+                              : "<p>No result was sent or came back in the last day.</p>\n");
         page_end_section(writer->page);
         return;
     }
     page_begin_table(&writer->table, writer->page,
-                     "Results of the last day, by version, those that failed most first.", columns);
+                     "Results of the last day by version, worst first.", columns);
     for (size_t i = 0; i < figures->version_count && i < VERSIONS_SHOWN; i++) {
         const struct project_version *version = &figures->versions[i];
 
@@ -437,13 +435,13 @@ static void write_hosts(struct project_writer *writer)
 
     page_begin_section(writer->page, "hosts", "Hosts");
     if (figures->host_count == 0) {
-        buffer_add_string(writer->page, "<p>No host has failed often of late.</p>\n");
+        buffer_add_string(writer->page, "<p>No host failed often recently.</p>\n");
         page_end_section(writer->page);
         return;
     }
     page_begin_table(&writer->table, writer->page,
-                     "Results of late, by host, those that failed most first; older results "
-                     "count less. <code>qmctl failures --hosts</code> shows more.",
+                     "Recent results by host, worst first; older results count less. <code>qmctl "
+                     "failures --hosts</code> shows more.",
                      columns);
     for (size_t i = 0; i < figures->host_count && i < HOSTS_SHOWN; i++) {
         const struct project_host *host = &figures->hosts[i];
@@ -542,8 +540,8 @@ static void write_batches(struct project_writer *writer)
         return;
     page_begin_section(writer->page, "batches", "Batches");
     page_begin_table(&writer->table, writer->page,
-                     "The newest. In a batch with more than 10,000 jobs, 10,000 are counted, at "
-                     "even distances.",
+                     "The newest batches. In a batch with more than 10,000 jobs, progress is "
+                     "estimated from 10,000 of them.",
                      columns);
     for (size_t i = 0; i < figures->totals->batch_count; i++) {
         const struct project_batch *batch = &figures->totals->batches[i];
@@ -580,9 +578,8 @@ static void write_streams(struct project_writer *writer)
         return;
     page_begin_section(writer->page, "streams", "Job streams");
     page_begin_table(&writer->table, writer->page,
-                     "The share of the work that each stream of config.xml should have, and the "
-                     "share that it has had from the process that answers, since it started or the "
-                     "streams changed.",
+                     "Target share of each stream in config.xml, and the share that this process "
+                     "has given it since it started or the streams changed.",
                      columns);
     for (size_t i = 0; i < figures->stream_count; i++) {
         page_begin_row(&writer->table);
@@ -598,12 +595,12 @@ static void write_streams(struct project_writer *writer)
 
 static void write_disks(struct project_writer *writer)
 {
-    static const char *const columns[] = {"<What is on it", "Size", "Free", "Used", "<", NULL};
+    static const char *const columns[] = {"<Contents", "Size", "Free", "Used", "<", NULL};
     const struct project_figures *figures = writer->figures;
 
     page_begin_section(writer->page, "disk", "Disk");
-    page_begin_table(&writer->table, writer->page,
-                     "File systems, as the process that answers sees them.", columns);
+    page_begin_table(&writer->table, writer->page, "File systems as this process sees them.",
+                     columns);
     for (size_t i = 0; i < figures->disk_count; i++) {
         const struct project_disk *disk = &figures->disks[i];
 

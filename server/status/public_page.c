@@ -72,3 +72,23 @@ void public_page_write(const struct public_figures *figures, struct buffer *ret_
         write_app(figures, &totals->apps[i], ret_page);
     buffer_add_string(ret_page, "</tasks_by_app>\n</database_file_states>\n</server_status>\n");
 }
+
+/* Names of the elements, which are not those of the page. */
+void public_counts_write(const struct project_totals *totals, struct buffer *ret_page)
+{
+    static const struct {
+        const char *name;
+        enum project_total total;
+    } counts[] = {{"results_ready_to_send", TOTAL_results_ready_to_send},
+                  {"results_in_progress", TOTAL_results_in_progress},
+                  {"results_need_file_delete", TOTAL_results_waiting_for_deletion},
+                  {"wus_need_validate", TOTAL_workunits_waiting_for_validation},
+                  {"wus_need_assimilate", TOTAL_workunits_waiting_for_assimilation},
+                  {"wus_need_file_delete", TOTAL_workunits_waiting_for_deletion}};
+
+    buffer_add_string(ret_page, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<job_counts>\n");
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
+        buffer_print(ret_page, "<%s>%.15g</%s>\n", counts[i].name, totals->values[counts[i].total],
+                     counts[i].name);
+    buffer_add_string(ret_page, "</job_counts>\n");
+}

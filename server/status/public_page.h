@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What anybody may know of the project, as BOINC's server_status.php?xml=1 says it, for sites of
- * statistics; pure. Numbers and names of applications: no users, hosts, batches or jobs. */
+/* What anybody may know of the project, as BOINC's server_status.php says it, for sites of
+ * statistics and programs that submit jobs; pure. Numbers and names of applications: no users,
+ * hosts, batches or jobs. */
 #ifndef SERVER_STATUS_PUBLIC_PAGE_H
 #define SERVER_STATUS_PUBLIC_PAGE_H
 
@@ -23,7 +24,14 @@ struct public_figures {
     bool uploads_are_taken;
 };
 
+enum public_page {
+    PUBLIC_NONE,
+    PUBLIC_STATUS, /* ?xml=1 */
+    PUBLIC_COUNTS  /* ?counts=1: jobs by state alone, for programs that submit more when few wait */
+};
+
 /* XML in UTF-8. Applications that are in no use any more are left out, as there. */
 void public_page_write(const struct public_figures *figures, struct buffer *ret_page);
+void public_counts_write(const struct project_totals *totals, struct buffer *ret_page);
 
 #endif

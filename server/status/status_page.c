@@ -79,12 +79,12 @@ static void write_head(struct page_writer *writer, const struct page_attention *
     page_duration(page, (double)(figures->now - figures->began));
     buffer_add_string(page, " since ");
     page_time(page, figures->began);
-    buffer_add_string(page, ".</p>\n<p class=\"soft\">Figures of the last hour and day are of all "
-                            "processes of this project together");
+    buffer_add_string(page, ".</p>\n<p class=\"soft\">Figures for the last hour and day cover all "
+                            "processes of this project");
     if (figures->servers > 1)
-        buffer_print(page, " (%zu share its jobs now)", figures->servers);
-    buffer_add_string(page, ", those of others with a delay of a minute or two. Figures since the "
-                            "start and of the moment are of this process alone.</p>\n");
+        buffer_print(page, " (%zu share its jobs)", figures->servers);
+    buffer_add_string(page, ". Those of other processes lag a minute or two. Current figures and "
+                            "those since the start cover this process only.</p>\n");
     page_end_header(page, figures->now);
 }
 
@@ -146,17 +146,18 @@ static void tell_project(struct attention *attention)
 
     if (figures->is_stopped) {
         tell(attention, true);
-        tell_end(attention, "Clients are told that the project is down, since there is a file "
-                            "<code>stop_sched</code>.");
+        tell_end(attention, "Clients hear that the project is down because the file "
+                            "<code>stop_sched</code> exists.");
     }
     if (figures->sends_no_jobs) {
         tell(attention, true);
-        tell_end(attention, "Nobody gets jobs: <code>dont_send_jobs</code> is set, or there is a "
-                            "file <code>stop_work</code> (<code>qmctl resume</code> ends that).");
+        tell_end(attention,
+                 "Nobody gets jobs: <code>dont_send_jobs</code> is set, or the file "
+                 "<code>stop_work</code> exists (<code>qmctl resume</code> removes it).");
     }
     if (figures->config_was_refused) {
         tell(attention, true);
-        tell_end(attention, "The config.xml that is there was refused, and an older one is in "
+        tell_end(attention, "The current config.xml was refused, and the previous one stays in "
                             "force: see \"Configuration\".");
     }
     for (size_t i = 0; i < figures->finding_count; i++) {
@@ -165,14 +166,13 @@ static void tell_project(struct attention *attention)
     }
     if (errors + warnings > 0) {
         tell(attention, errors > 0);
-        buffer_print(page, "The project's folder has " COUNT_FORMAT " and " COUNT_FORMAT,
+        buffer_print(page, "The project has " COUNT_FORMAT " and " COUNT_FORMAT,
                      COUNT_ARG(errors, "error"), COUNT_ARG(warnings, "warning"));
-        tell_end(attention, ": <code>qmctl check-config</code> tells them.");
+        tell_end(attention, " in its configuration: see <code>qmctl check-config</code>.");
     }
     if (figures->restarts_wanted > 0) {
         tell(attention, false);
-        buffer_print(page, "Options that changed and wait for a restart: %zu",
-                     figures->restarts_wanted);
+        buffer_print(page, "Changed options that need a restart: %zu", figures->restarts_wanted);
         tell_end(attention, ".");
     }
 }
@@ -212,13 +212,13 @@ static void tell_uploads(struct attention *attention)
 
     if (figures->uploads.at != 0 && figures->now - figures->uploads.at > UPLOADS_SILENT_S) {
         tell(attention, true);
-        buffer_add_string(attention->told.items, "The upload handler was last heard of ");
+        buffer_add_string(attention->told.items, "The upload handler last reported ");
         page_duration(attention->told.items, (double)(figures->now - figures->uploads.at));
         tell_end(attention, " ago.");
     } else if (figures->uploads.at != 0 && figures->uploads.is_stopped) {
         tell(attention, true);
         tell_end(attention,
-                 "No uploads are taken, since there is a file <code>stop_upload</code>.");
+                 "Uploads are refused because the file <code>stop_upload</code> exists.");
     }
 }
 
@@ -358,8 +358,8 @@ static void picture_requests(const struct page_writer *writer, enum picture_span
                                 .is_stacked = true};
     ADD_RATES(writer, picture, "served in full", 1, STATUS_replies_full);
     ADD_RATES(writer, picture, "refused", 1, STATUS_replies_refused);
-    ADD_RATES(writer, picture, "sent away: come again, or project is down", 1, STATUS_replies_later,
-              STATUS_requests_turned_away, STATUS_replies_down);
+    ADD_RATES(writer, picture, "sent away (come again later, project down)", 1,
+              STATUS_replies_later, STATUS_requests_turned_away, STATUS_replies_down);
     show_picture(writer, picture);
 }
 
@@ -378,11 +378,11 @@ static void picture_times(const struct page_writer *writer, enum picture_span sp
 {
     *picture = (struct picture){
         .span = span, .id = "times", .title = "Time of a request, mean", .unit = "ms", .count = 3};
-    picture->series[0].words = "from its turn to the last byte";
+    picture->series[0].words = "processing, to the last byte";
     fill_means(writer, picture, picture->series[0].values, STATUS_SERVED_NS);
-    picture->series[1].words = "of that, waiting for the database";
+    picture->series[1].words = "of which database";
     fill_means(writer, picture, picture->series[1].values, STATUS_ASKED_NS);
-    picture->series[2].words = "before, waiting for a thread";
+    picture->series[2].words = "before that, queueing";
     fill_means(writer, picture, picture->series[2].values, STATUS_WAITED_NS);
     show_picture(writer, picture);
 }
@@ -413,7 +413,7 @@ static void picture_errors(const struct page_writer *writer, enum picture_span s
                                 .is_stacked = true};
     ADD_RATES(writer, picture, "deadlocks and locked rows", 3600, STATUS_ERRORS + DB_ERROR_DEADLOCK,
               STATUS_ERRORS + DB_ERROR_LOCK_WAIT, STATUS_ERRORS + DB_ERROR_AGAIN);
-    ADD_RATES(writer, picture, "connections lost or not had", 3600, STATUS_ERRORS + DB_ERROR_LOST,
+    ADD_RATES(writer, picture, "connections lost or refused", 3600, STATUS_ERRORS + DB_ERROR_LOST,
               STATUS_db_connections_failed);
     ADD_RATES(writer, picture, "statements that failed", 3600, STATUS_ERRORS + DB_ERROR_REFUSED,
               STATUS_ERRORS + DB_ERROR_OTHER);
@@ -456,7 +456,7 @@ static void picture_reasons(const struct page_writer *writer, enum picture_span 
     rank_reasons(writer, ranked);
     *picture = (struct picture){.span = span,
                                 .id = "reasons",
-                                .title = "Why hosts got no jobs, reasons given per minute",
+                                .title = "Why hosts got no jobs: reasons per minute",
                                 .unit = "per minute",
                                 .is_stacked = true};
     for (int i = 0; i < TOP_REASONS && ranked[i].day > 0; i++)
@@ -472,7 +472,7 @@ static void picture_reasons(const struct page_writer *writer, enum picture_span 
 /* The same as a table, for whom pictures tell nothing. */
 static void write_hours(struct page_writer *writer)
 {
-    static const char *const columns[] = {"<Hour that begins at",
+    static const char *const columns[] = {"<Hour beginning",
                                           "Requests",
                                           "Served in full",
                                           "Sent away",
@@ -486,11 +486,10 @@ static void write_hours(struct page_writer *writer)
     static const int away[] = {STATUS_replies_later, STATUS_requests_turned_away,
                                STATUS_replies_down};
 
-    buffer_add_string(
-        writer->page,
-        "<details id=\"hours\"><summary>The same by the hour, as a table</summary>\n");
-    page_begin_table(&writer->table, writer->page,
-                     "Hours, newest first. Where nothing is known there is no row.", columns);
+    buffer_add_string(writer->page,
+                      "<details id=\"hours\"><summary>Hourly figures as a table</summary>\n");
+    page_begin_table(&writer->table, writer->page, "Newest first. Hours without data have no row.",
+                     columns);
     for (size_t hour = DAY_SLOTS / DAY_SLOTS_OF_HOUR; hour-- > 0;) {
         struct window sum = {.seconds = 0};
 
@@ -551,9 +550,9 @@ static void write_pictures(struct page_writer *writer)
 
 /* --- tables ----------------------------------------------------------------------------------- */
 
-#define WINDOWS                                                                               \
-    "The last hour and day are those of all processes together, in steps of a minute and of " \
-    "five minutes, as far as any has run."
+#define WINDOWS                                                                        \
+    "All processes together. The hour is in steps of one minute, the day in steps of " \
+    "five. Gaps mean that no process ran."
 
 static void write_traffic(struct page_writer *writer)
 {
@@ -585,8 +584,8 @@ static void write_traffic(struct page_writer *writer)
 static void write_reasons(struct page_writer *writer)
 {
     static const char *const columns[] = {
-        "<Why",     "<Word in the log", "<Stands against", "Last hour",
-        "Last day", "Since the start",  "Part of the day", "<",
+        "<Why",     "<Word in the log", "<Stands against",  "Last hour",
+        "Last day", "Since the start",  "Share of the day", "<",
         NULL};
     struct ranked_reason ranked[REASON_COUNT];
     uint64_t day = 0;
@@ -602,9 +601,8 @@ static void write_reasons(struct page_writer *writer)
     }
     page_begin_table(
         &writer->table, writer->page,
-        "How often each reason was given in a reply without jobs; a reply gives up to "
-        "three, and what stands against the host besides. For one host <code>qmctl why "
-        "HOST</code> tells more.",
+        "How often replies without jobs gave each reason. A reply gives up to three, plus what is "
+        "wrong with the host itself. <code>qmctl why HOST</code> explains one host.",
         columns);
     for (int i = 0; i < REASON_COUNT; i++) {
         if (ranked[i].day + ranked[i].all == 0)
@@ -636,13 +634,15 @@ static void write_processes(struct page_writer *writer)
 
     page_begin_section(writer->page, "processes", "Server processes");
     if (shown == 0) {
-        buffer_add_string(writer->page, "<p>The processes of this project are not known yet: each "
-                                        "says in the database that it lives.</p>\n");
+        buffer_add_string(
+            writer->page,
+            "<p>The project's processes are not known yet: each registers in the database.</p>\n");
         page_end_section(writer->page);
         return;
     }
-    page_begin_table(&writer->table, writer->page,
-                     "All that share the jobs of this database, by machine and number.", columns);
+    page_begin_table(
+        &writer->table, writer->page,
+        "All processes that share this database's jobs, by machine and process number.", columns);
     for (size_t i = 0; i < shown; i++) {
         const struct status_process *process = &figures->processes[i];
 
@@ -678,7 +678,7 @@ static void write_apps(struct page_writer *writer)
     const struct status_figures *figures = writer->figures;
     size_t shown = figures->app_count < APPS_SHOWN ? figures->app_count : APPS_SHOWN, rest = 0;
 
-    page_begin_table(&writer->table, writer->page, "By application, as they are held in memory.",
+    page_begin_table(&writer->table, writer->page, "Unsent jobs in memory, by application.",
                      columns);
     for (size_t i = 0; i < shown; i++) {
         const struct status_app *app = &figures->apps[i];
@@ -717,8 +717,8 @@ static void write_resources(struct page_writer *writer)
 
     page_begin_table(
         &writer->table, writer->page,
-        "By kind of processor. A job counts for each kind that its application has a version "
-        "for; a version is chosen when it is handed out.",
+        "Unsent jobs by type of processor. A job counts once for each type that its application "
+        "has a version for, because the version is chosen when the job is sent.",
         columns);
     for (size_t i = 0; i < figures->resource_count; i++) {
         const struct status_resource *resource = &figures->resources[i];
@@ -751,28 +751,29 @@ static void write_queue(struct page_writer *writer)
     page_count(page, figures->pool_jobs);
     buffer_add_string(page, " in memory (");
     page_bytes(page, figures->pool_bytes);
-    buffer_add_string(page, " set aside, which need not be in use), of which ");
+    buffer_add_string(page, " reserved). This process prefers ");
     page_count(page, figures->pool_own);
-    buffer_add_string(page, " are this process's own part and ");
+    buffer_add_string(page, " of them; ");
     page_count(page, figures->pool_taken);
     buffer_add_string(page, " are being handed out. ");
     buffer_add_string(page, !figures->pool_is_filled    ? "They are being read for the first time. "
-                            : figures->pool_is_complete ? "These are all that the database has. "
-                                                        : "The database has more than are held. ");
+                            : figures->pool_is_complete ? "The database has no others. "
+                                                        : "The database has more than fit. ");
     if (isfinite(figures->pool_lag)) {
         buffer_add_string(page, "New jobs are seen after ");
         page_duration(page, figures->pool_lag);
         buffer_add_string(page, ". ");
     }
     if (figures->pool_sweeps > 0) {
-        buffer_add_string(page, "The last sweep over all took ");
+        buffer_add_string(page, "The last full rescan took ");
         page_duration(page, figures->pool_sweep_seconds);
         buffer_add_string(page, ".");
     }
     buffer_add_string(page, "</p>\n");
     if (figures->app_count == 0) {
-        buffer_add_string(page, "<p>The applications are not known: the database could not be read "
-                                "yet, or has none.</p>\n");
+        buffer_add_string(
+            page,
+            "<p>No applications are known: the database has none, or could not be read yet.</p>\n");
     } else {
         write_apps(writer);
         if (figures->resource_count > 0)
@@ -787,8 +788,8 @@ static void write_steps(struct page_writer *writer)
                                           "<What it does",
                                           "Mean, last hour",
                                           "Mean, last day",
-                                          "99 of 100 within, since the start",
-                                          "Part of the time, last day",
+                                          "99th percentile since the start",
+                                          "Share of the time, last day",
                                           "<",
                                           NULL};
     const struct status_figures *figures = writer->figures;
@@ -799,8 +800,7 @@ static void write_steps(struct page_writer *writer)
     page_begin_section(writer->page, "steps", "Where the time goes");
     page_begin_table(
         &writer->table, writer->page,
-        "The steps of a request, in their order. A mean is of the requests that came to the "
-        "step.",
+        "The steps of a request, in order. Means cover the requests that reached the step.",
         columns);
     for (int i = 0; i < STATUS_STEPS; i++) {
         page_row_head(&writer->table, figures->steps[i].word);
@@ -815,7 +815,7 @@ static void write_steps(struct page_writer *writer)
         page_row_end(&writer->table);
     }
     page_end_table(&writer->table);
-    buffer_add_string(writer->page, "<p>Of 100 whole requests 99 took at most ");
+    buffer_add_string(writer->page, "<p>99 of 100 requests took at most ");
     page_bound(writer->page, figures->served_bound);
     buffer_add_string(writer->page, ", after waiting for a thread for at most ");
     page_bound(writer->page, figures->waited_bound);
@@ -837,13 +837,13 @@ static void write_waits(struct page_writer *writer)
                                           "Since the start", NULL};
     const struct window *windows[] = {&writer->hour, &writer->day, &writer->all};
 
-    page_begin_table(&writer->table, writer->page, "The demands of requests on the database.",
+    page_begin_table(&writer->table, writer->page, "The load of requests on the database.",
                      columns);
-    page_row_head(&writer->table, "time waited for its answers, mean");
+    page_row_head(&writer->table, "mean time waiting for its answers");
     for (size_t i = 0; i < 3; i++)
         page_cell_duration(&writer->table, mean_of(windows[i], STATUS_ASKED_NS, STATUS_ASKED));
     page_row_end(&writer->table);
-    page_row_head(&writer->table, "part of the time of requests");
+    page_row_head(&writer->table, "share of the time of requests");
     for (size_t i = 0; i < 3; i++)
         page_cell_number(&writer->table,
                          100 * ratio((double)windows[i]->counts[STATUS_ASKED_NS],
@@ -881,9 +881,7 @@ static void write_errors(struct page_writer *writer)
     };
 
     page_begin_table(&writer->table, writer->page,
-                     "Errors of the database in requests, and the reaction of the "
-                     "server.",
-                     columns);
+                     "Database errors in requests, and how the server reacts.", columns);
     for (int i = 0; i < DB_ERROR_COUNT; i++) {
         page_row_head(&writer->table, db_error_words[i].words);
         cells_of_windows(writer, STATUS_ERRORS + i);
@@ -904,12 +902,12 @@ static void write_backlog(struct page_writer *writer)
     const struct backlog *backlog = figures->backlog;
 
     if (backlog == NULL) {
-        buffer_add_string(writer->page, "<p>What waits for other programs is not known yet.</p>\n");
+        buffer_add_string(writer->page,
+                          "<p>The work waiting for other programs is not known yet.</p>\n");
         return;
     }
     page_begin_table(&writer->table, writer->page,
-                     "Work that waits for the project's other programs, counted each "
-                     "minute.",
+                     "Work waiting for the project's other programs, counted every minute.",
                      columns);
     page_row_head(&writer->table, "for a transition");
     page_cell_count(&writer->table, (uint64_t)backlog->transitions);
@@ -945,9 +943,9 @@ static void write_database(struct page_writer *writer)
         buffer_add_string(writer->page, " ago.</p>\n");
     }
     write_waits(writer);
-    buffer_add_string(writer->page, "<p>Of 100 requests 99 waited for at most ");
+    buffer_add_string(writer->page, "<p>99 of 100 requests waited for the database for at most ");
     page_bound(writer->page, figures->asked_bound);
-    buffer_add_string(writer->page, " in all, since the start.</p>\n");
+    buffer_add_string(writer->page, " in total, since the start.</p>\n");
     write_errors(writer);
     write_backlog(writer);
     page_end_section(writer->page);
@@ -976,17 +974,19 @@ static void write_uploads(struct page_writer *writer)
         page_end_section(writer->page);
         return;
     }
-    buffer_add_string(writer->page, silent > UPLOADS_SILENT_S
-                                        ? "<p class=\"bad\"><strong>Problem</strong>: the upload "
-                                          "handler was last heard of "
-                                        : "<p>The upload handler was last heard of ");
+    buffer_add_string(
+        writer->page,
+        silent > UPLOADS_SILENT_S
+            ? "<p class=\"bad\"><strong>Problem</strong>: the upload handler last reported "
+            : "<p>The upload handler last reported ");
     page_duration(writer->page, (double)silent);
     buffer_add_string(writer->page, " ago; it began ");
     page_time(writer->page, uploads->began);
-    buffer_add_string(writer->page, uploads->is_stopped
-                                        ? ". It takes nothing, since there is a file "
-                                          "<code>stop_upload</code>.</p>\n"
-                                        : ".</p>\n");
+    buffer_add_string(
+        writer->page,
+        uploads->is_stopped
+            ? ". It refuses everything because the file <code>stop_upload</code> exists.</p>\n"
+            : ".</p>\n");
     page_begin_table(&writer->table, writer->page, "The replies of the upload handler.", columns);
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
         page_row_head(&writer->table, rows[i].words);
@@ -1004,6 +1004,32 @@ static void write_uploads(struct page_writer *writer)
 
 /* --- configuration ---------------------------------------------------------------------------- */
 
+static void write_check(struct page_writer *writer, const char *what, int64_t at, const char *who)
+{
+    struct buffer *page = writer->page;
+
+    buffer_add_string(page, what);
+    if (at == 0) {
+        buffer_print(page, "not checked within two days (%s)", who);
+        return;
+    }
+    buffer_add_string(page, "checked ");
+    page_duration(page, fmax(0, (double)(writer->figures->now - at)));
+    buffer_add_string(page, " ago");
+}
+
+/* The folder is looked at each minute. */
+static void write_checks(struct page_writer *writer)
+{
+    buffer_add_string(writer->page, "<p class=\"soft\">");
+    write_check(writer, "Database, versions and jobs: ", writer->figures->database_checked,
+                "a server looks once an hour");
+    write_check(writer, ". Web pages, as clients see them: ", writer->figures->web_checked,
+                "<code>qmctl transition</code> looks once an hour, <code>qmctl status</code> each "
+                "time");
+    buffer_add_string(writer->page, ".</p>\n");
+}
+
 static void write_findings(struct page_writer *writer)
 {
     static const char *const columns[] = {"<Subject", "Errors", "Warnings", NULL};
@@ -1013,12 +1039,11 @@ static void write_findings(struct page_writer *writer)
     for (size_t i = 0; i < figures->finding_count; i++)
         found += figures->findings[i].errors + figures->findings[i].warnings > 0;
     if (found == 0) {
-        buffer_add_string(writer->page, "<p>Nothing is wrong in the project's folder.</p>\n");
+        buffer_add_string(writer->page, "<p>No faults were found in the configuration.</p>\n");
         return;
     }
     page_begin_table(&writer->table, writer->page,
-                     "Faults in the project's folder: see <code>qmctl check-config</code>.",
-                     columns);
+                     "Faults in the configuration: see <code>qmctl check-config</code>.", columns);
     for (size_t i = 0; i < figures->finding_count && i < FINDINGS_SHOWN; i++) {
         if (figures->findings[i].errors + figures->findings[i].warnings == 0)
             continue;
@@ -1032,16 +1057,16 @@ static void write_findings(struct page_writer *writer)
 
 static void write_events(struct page_writer *writer)
 {
-    static const char *const columns[] = {"<When", "<What", "<Outcome", "<What changed, or why not",
-                                          NULL};
+    static const char *const columns[] = {"<When", "<What", "<Outcome",
+                                          "<Changes, or the reason for the refusal", NULL};
     const struct status_figures *figures = writer->figures;
     struct buffer *page = writer->page;
 
     if (figures->event_count == 0) {
-        buffer_add_string(page, "<p>Nothing was read again since the start.</p>\n");
+        buffer_add_string(page, "<p>No file was reread since the start.</p>\n");
         return;
     }
-    page_begin_table(&writer->table, writer->page, "Files read again, newest first.", columns);
+    page_begin_table(&writer->table, writer->page, "Reread files, newest first.", columns);
     for (size_t i = 0; i < figures->event_count && i < EVENTS_SHOWN; i++) {
         const struct status_event *event = &figures->events[i];
         struct text rest = event->words;
@@ -1070,6 +1095,7 @@ static void write_configuration(struct page_writer *writer)
     page_begin_section(writer->page, "configuration", "Configuration");
     write_events(writer);
     write_findings(writer);
+    write_checks(writer);
     page_end_section(writer->page);
 }
 

@@ -22,17 +22,17 @@
 struct buffer;
 
 /* Counters of counters.def that are shown, with a few words: COUNT(name, words). */
-#define STATUS_TRAFFIC(COUNT)                                           \
-    COUNT(requests, "requests that a thread took")                      \
-    COUNT(replies_full, "served in full")                               \
-    COUNT(replies_refused, "refused for what the client said")          \
-    COUNT(replies_later, "asked to come again later")                   \
-    COUNT(requests_turned_away, "turned away, because too many waited") \
-    COUNT(replies_down, "told that the project is down")                \
-    COUNT(jobs_sent, "jobs handed out")                                 \
-    COUNT(jobs_resent, "lost jobs sent again")                          \
-    COUNT(reports_booked, "results booked")                             \
-    COUNT(hosts_created, "hosts seen for the first time")
+#define STATUS_TRAFFIC(COUNT)                                   \
+    COUNT(requests, "requests processed")                       \
+    COUNT(replies_full, "served in full")                       \
+    COUNT(replies_refused, "rejected: invalid request")         \
+    COUNT(replies_later, "answered: come again later")          \
+    COUNT(requests_turned_away, "turned away: too many waited") \
+    COUNT(replies_down, "answered: project is down")            \
+    COUNT(jobs_sent, "jobs handed out")                         \
+    COUNT(jobs_resent, "lost jobs sent again")                  \
+    COUNT(reports_booked, "results booked")                     \
+    COUNT(hosts_created, "new hosts")
 #define STATUS_DATABASE(COUNT)                                           \
     COUNT(db_statements, "statements executed")                          \
     COUNT(db_round_trips, "round trips that requests waited for")        \
@@ -151,8 +151,9 @@ struct status_figures {
 
     struct status_uploads uploads;
 
-    const struct status_finding *findings; /* of the project's folder, by topic */
+    const struct status_finding *findings; /* by topic */
     size_t finding_count;
+    int64_t database_checked, web_checked; /* epochs; 0: not of late */
     size_t restarts_wanted;
     bool config_was_refused;
     const struct status_event *events; /* newest first */

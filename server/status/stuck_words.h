@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Waiting jobs that nobody can have, as the words of a row of qm_figures: qmctl finds
- * them, servers show them. Pure. */
+/* Waiting jobs that no host can run, as the text of a row of qm_figures: qmctl finds them, servers
+ * show them. Pure. */
 #ifndef SERVER_STATUS_STUCK_WORDS_H
 #define SERVER_STATUS_STUCK_WORDS_H
 

@@ -35,6 +35,9 @@ cp -a "$project" "$work/kept"
         openssl x509 -req -in "$work/old.csr" -signkey "$work/old.key" -days -1 -out "$work/old.crt"
 } >"$work/openssl.log" 2>&1 || exit 1
 
+openssl req -x509 -newkey rsa:2048 -nodes -days 30 -keyout "$work/other.key" -subj /CN=other.example.org \
+    -out "$work/other.crt" 2>>"$work/openssl.log" || exit 1
+
 # --- what is broken
 option() { sed -i "/<$1>/d; s|^  </config>|    <$1>$2</$1>\n&|" "$project/config.xml"; }
 break_no_insert() { sql -e "REVOKE INSERT ON $schema.* FROM qm@localhost"; }
@@ -142,13 +145,27 @@ break_not_served() { rows "UPDATE app_version SET xml_doc = REPLACE(xml_doc, '/d
 break_upload_url() { option upload_url http://127.0.0.1:1/; }
 break_refused_address() { option master_url "http://localhost:$web_port/test/"; }
 break_odd_address() { option master_url "http://127.0.0.1:$web_port//test"; }
-# Such a certificate is trusted by nobody either; what is told is the date.
-break_old_certificate() {
+# secure_page NAME OPTION: at this URL answers somebody with this certificate. Nobody trusts it either; what
+# is told is its date, or its name.
+secure_page() {
     take_port
-    openssl s_server -quiet -accept "127.0.0.1:$port" -cert "$work/old.crt" -key "$work/old.key" -www >"$work/secure" 2>&1 </dev/null &
+    openssl s_server -quiet -accept "127.0.0.1:$port" -cert "$work/$1.crt" -key "$work/$1.key" -www >"$work/secure" 2>&1 </dev/null &
     secure=$!
-    option upload_url "https://127.0.0.1:$port/"
+    option "$2" "https://127.0.0.1:$port/"
     within 20 curl -sk -o "$work/secure.page" "https://127.0.0.1:$port/"
+}
+break_old_certificate() { secure_page old upload_url; }
+break_other_certificate() { secure_page other upload_url; }
+break_old_master_certificate() { secure_page old master_url; }
+break_other_master_certificate() { secure_page other master_url; }
+# Versions have the URL that download_url was when they were made.
+break_old_download_certificate() {
+    secure_page old download_url
+    rows "UPDATE app_version SET xml_doc = REPLACE(xml_doc, '$base/test/download/', 'https://127.0.0.1:$port/')"
+}
+break_other_download_certificate() {
+    secure_page other download_url
+    rows "UPDATE app_version SET xml_doc = REPLACE(xml_doc, '$base/test/download/', 'https://127.0.0.1:$port/')"
 }
 break_stop_sched() { touch "$project/stop_sched"; }
 break_no_jobs() { option dont_send_jobs 1; }
@@ -303,7 +320,7 @@ mend() {
         CREATE INDEX IF NOT EXISTS res_app_state ON result (appid, server_state);
         DELETE FROM workunit; DELETE FROM result; DELETE FROM assignment; DELETE FROM host WHERE id = 99; UPDATE host SET max_results_day = 0;
         DELETE FROM qm_fate; DELETE FROM qm_host_fate; DELETE FROM qm_pass; DELETE FROM app WHERE id > 1; DELETE FROM app_version WHERE id > 5;
-        UPDATE app_version SET plan_class = '', xml_doc = REPLACE(xml_doc, '/downloads/', '/download/')"
+        UPDATE app_version SET plan_class = '', xml_doc = REPLACE(REGEXP_REPLACE(xml_doc, '<url>https://127[^/]*/', '<url>$base/test/download/'), '/downloads/', '/download/')"
     sql -e "DROP DATABASE IF EXISTS ${schema}_copy"
     rm -rf "$project/gui_urls.xml" "$project/terms_of_use.txt" "$project/templates/other_in.xml" "$work/copy" \
         "$project/plan_class_spec.xml" "$project/stop_sched" "$project/stop_work" "$project/stop_upload" "$project/download/uploads"
@@ -332,10 +349,12 @@ look() { # what is said is in $work/said.*
 }
 again() { [ -z "$server_pid" ] || kill -HUP "$server_pid"; } # the server looks
 figures() { curl -s --max-time 10 "$base/test_cgi/cgi/metrics" >"$work/said.metrics"; }
-shows() { figures && grep -qxF -- "$1" "$work/said.metrics"; }
+# A figure without a value: whatever it is, but 0.
+shown() { case $1 in *' '*) grep -qxF -- "$1" "$work/said.metrics" ;; *) awk -v name="$1" '$1 == name && $2 > 0 { found = 1 } END { exit !found }' "$work/said.metrics" ;; esac; }
+shows() { figures && shown "$1"; }
 is_well() {
     figures && grep -qF 'quartermaster_database_state{state="ok"} 1' "$work/said.metrics" &&
-        ! grep -E '^quartermaster_(check_findings\{.*\}|restarts_wanted|stop_sched|sends_no_jobs) [1-9]' "$work/said.metrics" >"$work/unwell"
+        ! grep -E '^quartermaster_(check_findings\{.*\}|restarts_wanted|stop_sched|sends_no_jobs|jobs_without_hosts) [1-9]' "$work/said.metrics" >"$work/unwell"
 }
 all_is_well() {
     again
@@ -385,10 +404,12 @@ make() {
     figures
     for i; do
         walked=$((walked + 1))
-        [ "${figures[i]}" = - ] || claim "${keys[i]}: nobody says so before" not grep -qxF -- "${figures[i]}" "$work/said.metrics"
+        [ "${figures[i]}" = - ] || claim "${keys[i]}: nobody says so before" not shown "${figures[i]}"
     done
     for i; do "break_${keys[i]}" || claim_failed "${keys[i]} cannot be made"; done
     again
+    within 20 rows_say "$@"
+    again # servers read what was left for them
     for i; do
         case ${figures[i]} in
         -) ;;
@@ -396,7 +417,6 @@ make() {
         *) said "${keys[i]}" "the log" "$work/second.log" "${figures[i]}" ;;
         esac
     done
-    within 20 rows_say "$@"
     for i; do
         say "${keys[i]}"
         said "${keys[i]}" "qmctl status" "$work/said.status" "${statuses[i]}"
@@ -405,6 +425,7 @@ make() {
             claim "${keys[i]}: status fails" test "$status_exit" = 1 ;; esac
     done
     mend
+    asked status
     again
     within 30 is_well && return
     claim_failed "${keys[$1]}: all is well afterwards"

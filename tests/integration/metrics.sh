@@ -88,7 +88,7 @@ status_has() { get_status && grep -qF -- "$1" "$work/status"; }
 # shellcheck disable=SC2317
 status_matches() { get_status && grep -qE -- "$1" "$work/status"; }
 claim "the status page has the requests, as many as there were" within 10 status_matches \
-    '<th scope="row">requests that a thread took</th><td>[0-9.]+</td><td>16</td><td>16</td><td>16<'
+    '<th scope="row">requests processed</th><td>[0-9.]+</td><td>16</td><td>16</td><td>16<'
 claim "the jobs by app" grep -qE '>Work <code>work</code></th><td class="left">CPU</td><td>[1-9][0-9]*<' "$work/status"
 claim "the time of each step" test "$(sed -n '/<section id="steps"/,/<.section>/p' "$work/status" | grep -c '<th scope="row">')" = 11
 claim "and no words of volunteers" not grep -qE 'Ada|a@example|\.example' "$work/status"
@@ -102,7 +102,7 @@ done >"$work/faulty"
 write_config "<record_requests/>" "$(cat "$work/faulty")"
 claim "so is one that was refused" within 20 status_has 'threads is &quot;many&quot;; it must be'
 claim "as far as there is room" grep -q ' [.][.][.]</td></tr>' "$work/status"
-claim "and that an older one is in force" grep -q 'The config.xml that is there was refused' "$work/status"
+claim "and that an older one is in force" grep -q 'The current config.xml was refused' "$work/status"
 write_config "<record_requests/>"
 
 # A config.xml that is refused is told until it is mended.

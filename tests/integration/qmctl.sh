@@ -312,7 +312,7 @@ expect 2 '^qmctl: version 0.9 may mean 0.09 or 0.90: write which$' in_project ve
 # What is set of an application; other columns stay as they are.
 expect 2 'app set needs one of --beta, ' in_project app set demo
 expect 2 'target_nresults: "100" is not a whole number from 0 to 99' in_project app set demo --target_nresults 100
-expect 2 'only -1 means something' in_project app set demo --weight -0.5
+expect 2 'only -1 has a meaning' in_project app set demo --weight -0.5
 expect 0 'warning: app demo: target_nresults is 2, but without one_result_per_user_per_wu' in_project app set demo --target_nresults 2
 same "what of it was changed" "$(grep -c '^demo *target_nresults *0 *2$' "$dir/said")" 1
 expect 0 'servers use this within a second; .* within 60 s' in_project app set demo --user-friendly-name "It's a demo" --target_nresults 0
@@ -388,7 +388,7 @@ same "a test version" "$(sql -e "SELECT beta, plan_class FROM $database.app_vers
 same "the table, packed" "$(zcat "$project/download/table_107.gz")" data
 echo changed >"$folder/table_107"
 mv "$tree/demo/1.07" "$tree/demo/1.09"
-expect 1 '1.09 .*FAILED .*table_107 is there with other content' from_folders demo 1.09
+expect 1 '1.09 .*FAILED .*table_107 exists with different content' from_folders demo 1.09
 echo other >"$tree/demo/1.08/windows_x86_64/app_108.exe" && mv "$tree/demo/1.08" "$tree/demo/1.10"
 mv "$tree/demo/1.10/windows_x86_64/app_108.exe" "$tree/demo/1.10/windows_x86_64/app_110.exe"
 mv "$tree/demo/1.10/windows_x86_64/app_108.exe.sig" "$tree/demo/1.10/windows_x86_64/app_110.exe.sig"
@@ -482,7 +482,7 @@ stored() { sql -e "SELECT result_template_file FROM $database.workunit WHERE nam
 expect 0 'job inside' one_job inside "$project/templates/none_out.xml"
 same "a path from the project's folder" "$(stored inside)" templates/none_out.xml
 sed 's|<result>|<result><!-- other -->|' "$QM_SOURCE_DIR/templates/none_out.xml" >"$dir/none_out.xml"
-expect 1 'is there with other content' one_job other "$dir/none_out.xml"
+expect 1 'exists with different content' one_job other "$dir/none_out.xml"
 expect 1 'No such file' one_job other "$dir/absent_out.xml"
 # Nothing of a command that failed stays: neither a template that is wrong, nor a right one without a job.
 files_there() { find "$project/templates" "$project/download" -type f | sort; }
@@ -934,7 +934,7 @@ expect 0 'upload_private can be read by others' in_project check-config
 chmod 600 "$project/keys/upload_private"
 mv "$project/upload" "$project/templates" "$dir"
 expect 1 'error: .*config.xml:[0-9]+: upload_dir: .*/upload: No such file' in_project check-config
-expect 1 'warning: there is no folder templates' in_project check-config
+expect 1 'warning: the folder templates is missing' in_project check-config
 mv "$dir/upload" "$dir/templates" "$project"
 echo '<config/>' >"$project/plan_class_spec.xml"
 expect 1 'not a <plan_classes> file' in_project check-config

@@ -48,7 +48,7 @@ cp "$project/config.xml" "$work/copy/config.xml"
 sed -i 's|</config>||' "$work/copy/config.xml"
 "$QM_BINARY_DIR/qmctl" status --project "$work/copy" --url "$url" >"$work/said" 2>&1
 claim "a config.xml that cannot be read to its end is said" grep -qE '^check +config +FAILED .*tag mismatch' "$work/said"
-claim "and does not hide the database" grep -qE "^database +$schema +ok +can be reached, by what is in config.xml" "$work/said"
+claim "and does not hide the database" grep -qE "^database +$schema +ok +can be reached with the options in config.xml" "$work/said"
 claim "nor the queue" grep -qE '^queue +work +ok +3 unsent' "$work/said"
 claim "nor the scheduler" grep -qE "^scheduler +$url +ok +answers in" "$work/said"
 claim_status "something else" 1 'FAILED +(something else answers|HTTP status 404: a web server answers)' --url "${url%_cgi/cgi}/nothing"
@@ -59,7 +59,7 @@ add_host
 rows "UPDATE host SET rpc_time = UNIX_TIMESTAMP() - 30"
 claim_status "a host that came" 0 '^hosts +- +ok +the last asked 3[0-9] s ago; in the last hour 1'
 claim_status "for programs" 0 '"what": "scheduler", .*"state": "ok"' --json
-claim_status "the master page" 0 "^master page +http://127.0.0.1:$web_port/test/ +ok +as clients need it"
+claim_status "the master page" 0 "^master page +http://127.0.0.1:$web_port/test/ +ok +correct"
 mv "$project/html/user/index.html" "$work/"
 claim_status "no master page" 1 '^master page .* FAILED +clients do not find the project by .* \(master_url\): HTTP status 403'
 echo "<scheduler>http://other.example.org/cgi</scheduler>" >"$project/html/user/index.html"
@@ -81,7 +81,7 @@ claim_status "less than the pause of a host that got none" 0 'new jobs are seen 
 sed -i 's/recent_replies 20/recent_replies 0/; /pool_lag/d' "$project/html/user/lagging.html"
 claim_status "figures of nothing" 0 '^replies +.* ok +no requests in the last 10 minutes$' --url "${url%_cgi/cgi}/lagging.html?x"
 rows "UPDATE host SET avg_turnaround = -7200"
-claim_status "a clock that was set back" 0 '^clock +- +warning +hosts with a turnaround below zero, since a clock was set back: 1'
+claim_status "a clock that was set back" 0 '^clock +- +warning +hosts with a negative turnaround, because a clock was set back: 1'
 rows "UPDATE host SET avg_turnaround = 0"
 # --- drained
 sed -i '/<dont_send_work>/d; s|<work_req_seconds>[^<]*<|<work_req_seconds>100<|; s|<cpu_req_secs>[^<]*<|<cpu_req_secs>100<|' "$request"
@@ -114,7 +114,7 @@ start_server three --threads 2
 web_port='' # another
 start_nginx "$work/three.socket"
 claim "what was counted before is on the page" within 20 page_has status \
-    "<th scope=\"row\">requests that a thread took</th><td>[^<]*</td><td>$asked</td><td>$asked</td><td>0</td>"
+    "<th scope=\"row\">requests processed</th><td>[^<]*</td><td>$asked</td><td>$asked</td><td>0</td>"
 claim "both processes are" within 20 page_has status ":$one_pid</th><td>"
 claim "and which one answers" within 20 page_has status ":$server_pid [(]this one[)]</th><td>"
 claim "the title says how it is" page_has status '<title>(OK|[0-9]+ (note|problem)s?): Integration [(]Server[)]</title>'
@@ -125,7 +125,7 @@ in_progress=$(rows "SELECT COUNT(*) FROM result WHERE server_state = 4")
 claim "those in progress too" page_has project "<th scope=\"row\">results in progress</th><td>$in_progress</td>"
 claim "disks are" page_has project ', downloads</th><td>[0-9.,]+ .iB</td>'
 start_uploads
-claim "the upload handler is known" within 40 page_has status 'The upload handler was last heard of [0-9.]+ (s|ms) ago'
+claim "the upload handler is known" within 40 page_has status 'The upload handler last reported [0-9.]+ (s|ms) ago'
 end_process "$uploads_pid"
 end_process "$one_pid"
 end_process "$server_pid"

@@ -109,6 +109,8 @@ claim "nginx: it too to this machine alone" test "$(status "$url/project" --inte
 public="${url%_cgi/cgi}/server_status.php?xml=1"
 claim "nginx: what anybody may know is shown to anybody" \
     within 20 grep -q '<results_ready_to_send>[0-9]' <(curl -s "$public" --interface 127.0.0.2)
+claim "nginx: so are the jobs by state, asked for as programs do that submit some" \
+    grep -q '<wus_need_validate>[0-9]' <(curl -s -d '<request/>' "${public%xml=1}counts=1" --interface 127.0.0.2)
 curl -s -H 'QM_PAGE: status' -H 'QM-PAGE: status' "$url" >"$work/no-status"
 claim "nginx: a client cannot ask for it elsewhere" not grep -q '<h1>' "$work/no-status"
 

@@ -171,6 +171,64 @@ static void findings_are_shown_by_topic(void **state)
                                        check_topic_word((enum check_topic)i), errors ? 2 : 1))));
 }
 
+/* What was found elsewhere counts where this server cannot look, and for two days. */
+static void findings_of_others_are_shown_while_they_are_current(void **state)
+{
+    struct world *world = *state;
+    struct check_counts folder = {.errors[TOPIC_keys] = 1, .warnings[TOPIC_plan_classes] = 2};
+    struct check_counts checks = {.errors = {[TOPIC_keys] = 9, [TOPIC_versions] = 3},
+                                  .warnings[TOPIC_plan_classes] = 1};
+    struct check_counts web = {.errors = {[TOPIC_web] = 2, [TOPIC_versions] = 9}};
+    struct health_figures figures;
+
+    health_note_folder(world->health, &folder);
+    health_figures(world->health, 1000000, &figures);
+    assert_i64(figures.checks_at, 0);
+    assert_true(shows(world, 1000000, "quartermaster_check_database_seconds -1"));
+    assert_true(shows(world, 1000000, "quartermaster_check_web_seconds -1"));
+    health_note_checks(world->health, &checks, 1000000);
+    health_note_web(world->health, &web, 1000100);
+    health_figures(world->health, 1000160, &figures);
+    assert_int_equal(figures.checks.errors[TOPIC_keys], 1);
+    assert_int_equal(figures.checks.errors[TOPIC_versions], 3);
+    assert_int_equal(figures.checks.errors[TOPIC_web], 2);
+    assert_int_equal(figures.checks.warnings[TOPIC_plan_classes], 2);
+    assert_i64(figures.checks_at, 1000000);
+    assert_i64(figures.web_at, 1000100);
+    assert_true(shows(world, 1000160, "quartermaster_check_database_seconds 160"));
+    assert_true(shows(world, 1000160, "quartermaster_check_web_seconds 60"));
+    assert_true(shows(world, 999999, "quartermaster_check_web_seconds 0"));
+    assert_true(
+        shows(world, 1000160, "quartermaster_check_findings{severity=\"error\",topic=\"web\"} 2"));
+    health_figures(world->health, 1000000 + CHECKS_CURRENT_S, &figures);
+    assert_int_equal(figures.checks.errors[TOPIC_versions], 0);
+    assert_int_equal(figures.checks.errors[TOPIC_web], 2);
+    assert_i64(figures.checks_at, 0);
+}
+
+static void counts_are_read_as_they_were_written(void **state)
+{
+    struct world *world = *state;
+    struct check_counts counts = {.error_count = 0}, read;
+    struct buffer words = buffer_in(world->arena);
+    int64_t at;
+
+    for (int i = 0; i < TOPIC_COUNT; i += 2) {
+        check_count(&counts, &(const struct check_finding){CHECK_ERROR, (enum check_topic)i, ""});
+        check_count(&counts, &(const struct check_finding){CHECK_WARNING, (enum check_topic)i, ""});
+    }
+    check_counts_write(&counts, 77, &words);
+    buffer_add_string(&words, "later 3 4\nkeys\nfolders 70000 -1\n\n");
+    check_counts_read(buffer_text(&words), &read, &at);
+    assert_i64(at, 77);
+    counts.errors[TOPIC_keys] = counts.warnings[TOPIC_keys] = 0;
+    counts.errors[TOPIC_folders] = counts.warnings[TOPIC_folders] = 0;
+    assert_memory_equal(counts.errors, read.errors, sizeof(counts.errors));
+    assert_memory_equal(counts.warnings, read.warnings, sizeof(counts.warnings));
+    check_counts_read(TEXT("at x\n"), &read, &at);
+    assert_i64(at, 0);
+}
+
 #define IN_WORLD(test) cmocka_unit_test_setup_teardown(test, make_world, remove_world)
 
 int main(void)
@@ -184,6 +242,8 @@ int main(void)
         IN_WORLD(the_last_request_has_an_age),
         IN_WORLD(what_waits_is_shown_while_it_can_be_had),
         IN_WORLD(findings_are_shown_by_topic),
+        IN_WORLD(findings_of_others_are_shown_while_they_are_current),
+        IN_WORLD(counts_are_read_as_they_were_written),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

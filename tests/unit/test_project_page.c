@@ -94,7 +94,7 @@ static void nothing_is_known_at_first(void **state)
     assert_true(has(world, "<title>1 note: Test (Project)</title>"));
     assert_true(has(world, "jobs have not been counted yet"));
     assert_true(has(world, "<p>Not known: <code>qmctl transition</code> looks once an hour"));
-    assert_true(has(world, "What became of results has not been read yet"));
+    assert_true(has(world, "Outcomes have not been read yet"));
     assert_true(has(world, "Nothing is known yet."));
     assert_false(has(world, "nan") || has(world, "(null)") || has(world, "id=\"streams\""));
 }
@@ -119,9 +119,10 @@ static void all_is_well(void **state)
     assert_true(has(world, "<title>OK: Test (Project)</title>"));
     assert_true(has(world, "<nav><a href=\"status\">Server</a><strong>Project</strong></nav>"));
     assert_true(has(world, "<tr><th scope=\"row\">results unsent</th><td>12,345</td>"));
-    assert_true(has(world, "<tr><th scope=\"row\">jobs that are done with</th><td>17</td>"));
+    assert_true(
+        has(world, "<tr><th scope=\"row\">finished jobs that can be purged</th><td>17</td>"));
     assert_true(has(world, "None. Every kind of waiting job (12) fits a host of the last week."));
-    assert_true(has(world, "No result of any version was sent or came back in the last day."));
+    assert_true(has(world, "No result was sent or came back in the last day."));
     assert_true(has(world, "<th scope=\"row\">the project&#39;s folder</th><td>1,000 bytes</td>"
                            "<td>900 bytes</td><td>10 %</td>"));
 }
@@ -144,7 +145,7 @@ static void what_is_wrong_is_at_the_top(void **state)
     write_page(world);
     assert_true(has(world, "<title>4 problems: Test (Project)</title>"));
     assert_true(has(world, "</strong> 1 version with too many failures"));
-    assert_true(has(world, "</strong> 3 hosts of which every result failed"));
+    assert_true(has(world, "</strong> 3 hosts whose recent results all failed"));
     assert_true(has(world, "</strong> 35 waiting jobs fit none of the hosts"));
     assert_true(has(world, "Transitions are late by 3.0 h"));
     assert_true(has(world, "The disk of the project's folder has only 40 bytes left."));
@@ -159,7 +160,7 @@ static void what_is_wrong_is_at_the_top(void **state)
     /* Nobody was asked, and there is nothing to ask for. */
     world->stuck = (struct stuck_jobs){.at = NOW, .kinds = 1, .classes = world->classes};
     write_page(world);
-    assert_true(has(world, "Not known: no host has come within the last week"));
+    assert_true(has(world, "Not known: no host that asked within the last week"));
     world->stuck.kinds = 0;
     write_page(world);
     assert_true(has(world, "None: no jobs are waiting."));
@@ -335,6 +336,16 @@ static void what_anybody_may_know_is_as_boinc_says_it(void **state)
                 "<avg_runtime>1.17</avg_runtime>\n<min_runtime>0.5</min_runtime>\n"
                 "<max_runtime>2.01</max_runtime>\n<users>4</users>\n</app>\n</tasks_by_app>\n"
                 "</database_file_states>\n</server_status>\n");
+    world->page.length = 0;
+    public_counts_write(figures.totals, &world->page);
+    assert_text(buffer_text(&world->page),
+                "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<job_counts>\n"
+                "<results_ready_to_send>1</results_ready_to_send>\n"
+                "<results_in_progress>2</results_in_progress>\n"
+                "<results_need_file_delete>6</results_need_file_delete>\n"
+                "<wus_need_validate>3</wus_need_validate>\n"
+                "<wus_need_assimilate>4</wus_need_assimilate>\n"
+                "<wus_need_file_delete>5</wus_need_file_delete>\n</job_counts>\n");
     /* With an upload handler; stopped, with an application that is no longer in use. */
     figures.scheduler_serves = false;
     figures.has_uploads = figures.uploads_are_taken = true;

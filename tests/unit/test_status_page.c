@@ -101,7 +101,7 @@ static void a_server_that_has_just_begun_has_a_page(void **state)
     assert_true(has(world, "The database was not examined yet."));
     assert_true(has(world, "Nothing is known yet."));
     assert_true(has(world, "No host was refused jobs"));
-    assert_true(has(world, "Nothing was read again"));
+    assert_true(has(world, "No file was reread"));
     assert_true(has(world, "number 4711, up for 0 s since 2026-01-01 12:01:40 UTC"));
     assert_false(has(world, "nan") || has(world, "inf\"") || has(world, "(null)"));
 }
@@ -117,6 +117,13 @@ static void all_is_well(void **state)
     assert_true(has(world, "<title>OK: Test (Server)</title>"));
     assert_true(has(world, "<nav><strong>Server</strong><a href=\"project\">Project</a></nav>"));
     assert_true(has(world, "OK: it can be read and written. Examined 4.0 s ago."));
+    assert_true(
+        has(world, "Database, versions and jobs: not checked within two days (a server looks"));
+    world->figures.database_checked = NOW - 720;
+    world->figures.web_checked = NOW + 5;
+    write_page(world);
+    assert_true(has(world, "Database, versions and jobs: checked 12 min ago. Web pages, as clients "
+                           "see them: checked 0 s ago.</p>"));
 }
 
 /* Each of them at the top, in words. */
@@ -146,11 +153,13 @@ static void what_is_wrong_is_at_the_top(void **state)
     SAYS(away_for = 90, "Requests have found no database for 90 s");
     SAYS(is_stopped = true, "<code>stop_sched</code>");
     SAYS(sends_no_jobs = true, "Nobody gets jobs");
-    SAYS(config_was_refused = true, "The config.xml that is there was refused");
-    SAYS(restarts_wanted = 3, "wait for a restart: 3.");
+    SAYS(config_was_refused = true, "The current config.xml was refused");
+    SAYS(restarts_wanted = 3, "need a restart: 3.");
     SAYS(oldest_wait = 6, "A request has waited for a thread for 6.0 s");
     world->finding = (struct status_finding){.topic = "keys", .errors = 2, .warnings = 1};
-    SAYS(findings = &world->finding; world->figures.finding_count = 1, "2 errors and 1 warning:");
+    SAYS(findings = &world->finding;
+         world->figures.finding_count = 1,
+         "The project has 2 errors and 1 warning in its configuration: see");
     SAYS(has_pool = true, "being read for the first time");
     SAYS(has_pool = world->figures.pool_is_filled = true;
          world->figures.pool_lag = 40, "New jobs were last read 40 s ago");
@@ -276,7 +285,7 @@ static void processes_are_shown(void **state)
     };
 
     write_page(world);
-    assert_true(has(world, "The processes of this project are not known yet"));
+    assert_true(has(world, "The project's processes are not known yet"));
     world->figures.processes = processes;
     world->figures.process_count = 2;
     assert_page_is_sound(write_page(world));
@@ -297,17 +306,16 @@ static void uploads_are_shown(void **state)
     world->figures.uploads = (struct status_uploads){
         .at = NOW - 20, .began = NOW - 100, .done = 1234, .bytes = 5 << 20, .later = 2};
     assert_page_is_sound(write_page(world));
-    assert_true(
-        has(world, "<p>The upload handler was last heard of 20 s ago; it began 2026-01-01"));
+    assert_true(has(world, "<p>The upload handler last reported 20 s ago; it began 2026-01-01"));
     assert_true(has(world, "<th scope=\"row\">files taken</th><td>1,234</td>"));
     assert_true(has(world, "<th scope=\"row\">written</th><td>5.0 MiB</td>"));
     assert_false(has(world, "<li class=\"bad\"><strong>Problem:</strong> The upload handler"));
     world->figures.uploads.is_stopped = true;
     write_page(world);
-    assert_true(has(world, "Problem:</strong> No uploads are taken, since"));
+    assert_true(has(world, "Problem:</strong> Uploads are refused because"));
     world->figures.uploads.at = NOW - 300;
     write_page(world);
-    assert_true(has(world, "Problem:</strong> The upload handler was last heard of 5.0 min ago"));
+    assert_true(has(world, "Problem:</strong> The upload handler last reported 5.0 min ago"));
     world->figures.uploads = (struct status_uploads){.at = 0};
 }
 

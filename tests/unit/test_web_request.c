@@ -84,14 +84,14 @@ static void a_time_that_was_taken_is_repeated(void **state)
     assert_head(NULL, true, "Content-Type: text/xml\r\nContent-Length: 12\r\n\r\n");
 }
 
-static const char *asked[3]; /* method, script, page of the sample */
+static const char *asked[4]; /* method, script, page of the sample, query */
 
 static const char *read_asked(void *context, const char *name)
 {
-    static const char *const names[] = {"REQUEST_METHOD", "SCRIPT_NAME", "QM_PAGE"};
+    static const char *const names[] = {"REQUEST_METHOD", "SCRIPT_NAME", "QM_PAGE", "QUERY_STRING"};
 
     (void)context;
-    for (size_t i = 0; i < 3; i++)
+    for (size_t i = 0; i < 4; i++)
         if (strcmp(name, names[i]) == 0)
             return asked[i];
     return NULL;
@@ -134,19 +134,34 @@ static void pages_are_asked_for_by_the_web_server(void **state)
         {"GET", "Status", PAGE_KINDS},
     };
 
+    static const struct {
+        const char *method, *query;
+        enum public_page page;
+    } queries[] = {
+        {"GET", NULL, PUBLIC_STATUS},
+        {"GET", "xml=1", PUBLIC_STATUS},
+        {"POST", "counts=1", PUBLIC_COUNTS},
+        {"GET", "xml=1&counts=1", PUBLIC_COUNTS},
+        {"GET", "counts=10&xcounts=1", PUBLIC_STATUS},
+        {"PUT", "counts=1", PUBLIC_NONE},
+        {NULL, "counts=1", PUBLIC_NONE},
+    };
+
     (void)state;
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
         asked[0] = cases[i].method;
         asked[1] = "/test_cgi/cgi/status";
         asked[2] = cases[i].page;
         assert_int_equal(web_request_status_page(read_asked, NULL), cases[i].kind);
-        assert_false(web_request_is_public(read_asked, NULL));
+        assert_int_equal(web_request_public_page(read_asked, NULL), PUBLIC_NONE);
     }
-    asked[0] = "GET";
     asked[2] = "server_status";
-    assert_true(web_request_is_public(read_asked, NULL));
-    asked[0] = "POST";
-    assert_false(web_request_is_public(read_asked, NULL));
+    for (size_t i = 0; i < sizeof(queries) / sizeof(queries[0]); i++) {
+        asked[0] = queries[i].method;
+        asked[3] = queries[i].query;
+        assert_int_equal(web_request_public_page(read_asked, NULL), queries[i].page);
+    }
+    asked[3] = NULL;
 }
 
 int main(void)

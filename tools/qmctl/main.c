@@ -310,7 +310,7 @@ static const struct option sweep_options[] = {
 };
 static const struct option hosts_options[] = {
     {"order", NULL, "WORD",
-     "The order: newest, contact (the last), failures (the largest share of late), jobs (in "
+     "The order: newest, contact (the last), failures (the largest recent share), jobs (in "
      "progress) or speed (of one CPU)."},
     {"user", NULL, "EMAIL", "Only those of this user."},
     {"platform", NULL, "NAME", "Only those that had jobs of a version for this platform."},
@@ -703,8 +703,8 @@ const struct subcommand subcommands[] = {
      "qmctl files sweep --list", OPTIONS(files_sweep_options), .asks = true,
      .run = command_files_sweep},
     {"hosts", "",
-     "Lists hosts: their owners, platforms, last contact, jobs in progress, and the results of "
-     "late that failed, of which older ones count less (qmctl failures --hosts). state is BANNED, "
+     "Lists hosts: their owners, platforms, last contact, jobs in progress, and their recent "
+     "failures, of which older ones count less (qmctl failures --hosts). state is BANNED, "
      "no owner, FAILS or ok. The newest hosts are read along the key; another order goes through "
      "all hosts once.",
      "qmctl hosts --order failures --most 20", OPTIONS(hosts_options), .run = command_hosts},

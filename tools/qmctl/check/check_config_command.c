@@ -3,9 +3,7 @@
  * download and upload, which only a tool asks: the server speaks to nobody. */
 #include "server/base/arena.h"
 #include "server/check/project_check.h"
-#include "tools/qmctl/check/upload_check.h"
-#include "tools/qmctl/check/web_check.h"
-#include "tools/qmctl/check/web_question.h"
+#include "tools/qmctl/check/web_look.h"
 #include "tools/qmctl/session/commands.h"
 #include "tools/qmctl/session/output.h"
 
@@ -34,24 +32,32 @@ static void print_found(void *context, const struct check_finding *finding)
     table_words(&printed->table, text_copy(session->arena, text_from(finding->text)));
 }
 
-static void print_problem(struct printed *printed, enum check_topic topic, struct text problem)
+static void print_problem(struct printed *printed, struct text problem)
 {
     const char *words = text_string(printed->session->arena, problem);
 
     if (problem.length > 0)
-        print_found(printed, &(const struct check_finding){CHECK_WARNING, topic, words});
+        print_found(printed, &(const struct check_finding){CHECK_WARNING, TOPIC_web, words});
 }
 
-static void look_at_web(struct printed *printed, bool has_database)
+/* Servers go on showing the last look where this one could not be left for them. */
+static bool kept(struct printed *printed, enum status status)
 {
-    struct session *session = printed->session;
+    if (status != STATUS_OK)
+        printed->session->failure = (struct failure){.status = STATUS_OK};
+    return status == STATUS_OK;
+}
 
-    (void)curl_global_init(CURL_GLOBAL_DEFAULT);
-    print_problem(printed, TOPIC_options, master_page_check(session).problem);
-    if (has_database)
-        print_problem(printed, TOPIC_versions, download_check(session).problem);
-    print_problem(printed, TOPIC_uploads, upload_templates_problem(session));
-    curl_global_cleanup();
+static void look_at_web(struct printed *printed, bool has_database, bool keeps)
+{
+    struct web_look look;
+
+    web_look(printed->session, has_database, &look);
+    print_problem(printed, look.master_page.problem);
+    print_problem(printed, look.download.problem);
+    print_problem(printed, look.uploads);
+    if (keeps)
+        (void)kept(printed, web_look_keep(printed->session, &look));
 }
 
 enum exit_code command_check_config(struct session *session)
@@ -59,13 +65,16 @@ enum exit_code command_check_config(struct session *session)
     static const char *const titles[] = {"severity", "topic", "words"};
     struct printed printed = {.session = session,
                               .table = TABLE_BEGIN(session, "findings", titles)};
+    bool has_database, keeps;
 
-    project_check(session->project,
-                  option_given(session, "no-db") ? CHECK_NO_DATABASE : CHECK_DATABASE, print_found,
+    has_database = !option_given(session, "no-db");
+    project_check(session->project, has_database ? CHECK_DATABASE : CHECK_NO_DATABASE, print_found,
                   &printed);
-    if (!option_given(session, "no-web") && printed.counts.errors[TOPIC_config] == 0 &&
-        session_config(session) == STATUS_OK)
-        look_at_web(&printed, !option_given(session, "no-db"));
+    if (printed.counts.errors[TOPIC_config] == 0 && session_config(session) == STATUS_OK) {
+        keeps = has_database && kept(&printed, checks_keep(session, &printed.counts));
+        if (!option_given(session, "no-web"))
+            look_at_web(&printed, has_database, keeps);
+    }
     if (session->form == FORM_TEXT)
         check_print_counts(stdout, &printed.counts);
     else

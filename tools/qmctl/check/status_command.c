@@ -13,8 +13,7 @@
 #include "server/fates/fates_summary.h"
 #include "server/passes/orphan_count.h"
 #include "server/project/project.h"
-#include "tools/qmctl/check/upload_check.h"
-#include "tools/qmctl/check/web_check.h"
+#include "tools/qmctl/check/web_look.h"
 #include "tools/qmctl/check/web_question.h"
 #include "tools/qmctl/session/commands.h"
 #include "tools/qmctl/session/output.h"
@@ -58,7 +57,8 @@ struct lines {
     struct output_table table;
     struct check_counts found;
     bool some_failed;
-    bool is_whole; /* config.xml could be read to its end */
+    bool is_whole;    /* config.xml could be read to its end */
+    bool cannot_keep; /* anything for servers: tried once */
 };
 
 static void add_state(struct lines *lines, const char *what, struct text name, const char *state,
@@ -75,6 +75,15 @@ static void add_line(struct lines *lines, const char *what, struct text name, bo
 {
     add_state(lines, what, name, is_well ? "ok" : "FAILED", words);
     lines->some_failed = lines->some_failed || !is_well;
+}
+
+/* Servers go on showing the last look where this one could not be left for them; then nothing else
+ * is tried, as a locked table holds whoever writes. */
+static void kept(struct lines *lines, enum status status)
+{
+    if (status != STATUS_OK)
+        lines->table.session->failure = (struct failure){.status = STATUS_OK};
+    lines->cannot_keep = status != STATUS_OK;
 }
 
 /* --- what check-config finds ------------------------------------------------------------------ */
@@ -166,7 +175,7 @@ static bool look_at_scheduler(struct session *session, struct lines *lines, stru
     else if (is_ours && state.length > 0 && !text_is(state, "ok"))
         words = text_copy(session->arena, line_behind(page, TEXT("\nState: FAILED: ")));
     else if (answer.status == 404)
-        words = TEXT("HTTP status 404: a web server answers, but sends nobody from there to a "
+        words = TEXT("HTTP status 404: a web server answers, but does not pass requests on to a "
                      "scheduler (qmctl deploy)");
     else if (answer.status != 200)
         words = text_print(session->arena, "HTTP status %ld", answer.status);
@@ -239,8 +248,8 @@ static void judge_keys(struct session *session, struct lines *lines, struct text
     words = text_print(session->arena,
                        "%.0f of %.0f requests in the last 10 minutes got no jobs, because the "
                        "clients know the project by another code-signing key: bring back "
-                       "keys/code_sign_public and code_sign_private as they were; a new key wants "
-                       "qmctl keys rotate",
+                       "keys/code_sign_public and code_sign_private as they were; for a new key "
+                       "use qmctl keys rotate",
                        refused, replies);
     if (are_many)
         add_line(lines, "keys", url, false, words);
@@ -264,7 +273,7 @@ static void look_at_figures(struct session *session, struct lines *lines, struct
 
     if (answer.result != CURLE_OK || answer.status != 200 || replies < 0) {
         add_state(lines, "replies", url, "unknown",
-                  TEXT("the web server shows no figures at URL/metrics to this machine"));
+                  TEXT("the web server does not show URL/metrics to this machine"));
     } else {
         add_line(
             lines, "replies", url, !most_fail(replies, down + later),
@@ -279,13 +288,12 @@ static void look_at_figures(struct session *session, struct lines *lines, struct
             add_line(
                 lines, "pool", url, false,
                 text_print(arena,
-                           "new jobs were last read %.0f s ago: hosts hear that there are none "
-                           "more than once",
+                           "new jobs were last read %.0f s ago, so hosts hear that there are none",
                            lag));
         judge_keys(session, lines, url, page, replies);
         if (restarts > 0)
             add_state(lines, "config.xml", url, "warning",
-                      text_print(arena, "%.0f options that changed wait for a restart", restarts));
+                      text_print(arena, "%.0f changed options need a restart", restarts));
     }
     buffer_free(&answer.page);
 }
@@ -541,7 +549,7 @@ static void look_at_clock(struct session *session, struct lines *lines)
         add_state(
             lines, "clock", TEXT("-"), "warning",
             text_print(session->arena,
-                       "hosts with a turnaround below zero, since a clock was set back: %" PRId64
+                       "hosts with a negative turnaround, because a clock was set back: %" PRId64
                        "; it is ignored, and their next valid result corrects it",
                        traces.negative));
 }
@@ -631,9 +639,9 @@ static enum status add_failing_hosts(struct session *session, struct lines *line
     if (failing > 0)
         add_state(lines, "results", TEXT("hosts"), "warning",
                   text_print(session->arena,
-                             "all results of %zu of the hosts failed of late: see qmctl failures "
+                             "all recent results of " COUNT_FORMAT " failed: see qmctl failures "
                              "--hosts",
-                             failing));
+                             COUNT_ARG((int64_t)failing, "host")));
     return status;
 }
 
@@ -659,7 +667,7 @@ static void reach_database(struct session *session, struct lines *lines)
     bool is_there = session_db(session) == STATUS_OK;
 
     add_line(lines, "database", session->config->db_name, is_there,
-             is_there ? TEXT("can be reached, by what is in config.xml before the error")
+             is_there ? TEXT("can be reached with the options in config.xml before the error")
                       : text_copy(session->arena, text_from(session->failure.text)));
 }
 
@@ -741,12 +749,12 @@ static void look_at_chances(struct session *session, struct lines *lines)
         return; /* said already */
     if (why_jobs(session, &bounds, &chances) != STATUS_OK) {
         add_state(lines, "jobs", TEXT("-"), "unknown",
-                  text_print(session->arena, "whether hosts can have the waiting jobs: %s",
+                  text_print(session->arena, "whether hosts can run the waiting jobs: %s",
                              session->failure.text));
         return;
     }
-    if (why_jobs_keep(session, &chances) != STATUS_OK) /* the servers go on showing the last look */
-        session->failure = (struct failure){.status = STATUS_OK};
+    if (!lines->cannot_keep)
+        kept(lines, why_jobs_keep(session, &chances));
     for (size_t i = 0; i < chances.count; i++)
         some_are_none = some_are_none || job_chance_is_none(&chances, &chances.items[i]);
     for (int reason = 0; some_are_none && reason <= REASON_COUNT; reason++) {
@@ -755,8 +763,8 @@ static void look_at_chances(struct session *session, struct lines *lines)
     }
     if (chances.count > 0 && chances.hosts == 0)
         add_state(lines, "jobs", TEXT("-"), "unknown",
-                  TEXT("not known whether hosts can have the waiting jobs: none has come within "
-                       "the last week and said what it is"));
+                  TEXT("not known whether hosts can run the waiting jobs: no host that asked "
+                       "within the last week has described itself yet"));
     else if (chances.count > 0 && !some_are_none)
         add_line(lines, "jobs", TEXT("-"), true,
                  text_print(session->arena,
@@ -789,15 +797,6 @@ static void look_at_orphans(struct session *session, struct lines *lines)
                             COUNT_ARG(orphans.sum.files, "file"), orphans.sum.bytes / 1e9));
 }
 
-/* Only where some job has output files. */
-static void look_at_uploads(struct session *session, struct lines *lines)
-{
-    struct text problem = upload_templates_problem(session);
-
-    if (problem.length > 0)
-        add_line(lines, "uploads", session->config->upload_url, false, problem);
-}
-
 static void add_web_check(struct lines *lines, const char *what, const struct web_check *check)
 {
     struct arena *arena = lines->table.session->arena;
@@ -806,16 +805,21 @@ static void add_web_check(struct lines *lines, const char *what, const struct we
         add_line(lines, what, check->asked, check->problem.length == 0,
                  check->problem.length > 0
                      ? check->problem
-                     : text_print(arena, "as clients need it, in %.0f ms", check->seconds * 1000));
+                     : text_print(arena, "correct, in %.0f ms", check->seconds * 1000));
 }
 
-/* How new clients find the project, and all get its files. */
+/* How new clients find the project, and all get its files and bring theirs. */
 static void look_at_pages(struct session *session, struct lines *lines)
 {
-    struct web_check master_page = master_page_check(session), download = download_check(session);
+    struct web_look look;
 
-    add_web_check(lines, "master page", &master_page);
-    add_web_check(lines, "downloads", &download);
+    web_look(session, true, &look);
+    add_web_check(lines, "master page", &look.master_page);
+    add_web_check(lines, "downloads", &look.download);
+    if (look.uploads.length > 0)
+        add_line(lines, "uploads", session->config->upload_url, false, look.uploads);
+    if (!lines->cannot_keep)
+        kept(lines, web_look_keep(session, &look));
 }
 
 enum exit_code command_status(struct session *session)
@@ -826,6 +830,8 @@ enum exit_code command_status(struct session *session)
     bool has_config = session_config_partly(session, &lines.is_whole);
 
     project_check(session->project, CHECK_DATABASE, take_finding, &lines);
+    if (lines.is_whole && !lines.cannot_keep)
+        kept(&lines, checks_keep(session, &lines.found));
     if (has_config && (lines.is_whole || session->config->db_name.length > 0)) {
         (void)curl_global_init(CURL_GLOBAL_DEFAULT);
         look_at_folder(session, &lines);
@@ -833,7 +839,6 @@ enum exit_code command_status(struct session *session)
         look_at_schedulers(session, &lines);
         look_at_orphans(session, &lines);
         look_at_pages(session, &lines);
-        look_at_uploads(session, &lines);
         look_at_chances(session, &lines);
         curl_global_cleanup();
     }

@@ -9,11 +9,11 @@
 #include "server/passes/command_look.h"
 #include "server/passes/orphan_count.h"
 #include "server/passes/round.h"
+#include "tools/qmctl/check/hourly_look.h"
 #include "tools/qmctl/session/commands.h"
 #include "tools/qmctl/session/ending.h"
 #include "tools/qmctl/session/output.h"
 #include "tools/qmctl/session/pass_session.h"
-#include "tools/qmctl/why/why_keep.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -72,9 +72,9 @@ static bool has_counted(const struct pass_counts *counts)
 }
 
 /* The round is done, whatever becomes of this. */
-static void look_for_stuck_jobs(struct session *session)
+static void look_around(struct session *session)
 {
-    if (!ending_is_wanted() && why_jobs_hourly(session) != STATUS_OK)
+    if (!ending_is_wanted() && hourly_look(session) != STATUS_OK)
         (void)session_failed(session);
     session->failure = (struct failure){.status = STATUS_OK};
 }
@@ -99,7 +99,7 @@ static enum exit_code loop(struct session *session, struct pass_settings *settin
         if (status != STATUS_OK)
             (void)session_failed(session);
         else
-            look_for_stuck_jobs(session);
+            look_around(session);
         if (has_counted(&counts))
             print_counts(session, &counts);
         if (fflush(stdout) != 0)
@@ -206,7 +206,7 @@ enum exit_code command_transition(struct session *session)
     status = pass_round(&owner, &settings, &memory, &counts);
     fates_destroy(owner.fates);
     if (status == STATUS_OK)
-        look_for_stuck_jobs(session);
+        look_around(session);
     print_counts(session, &counts);
     if (fflush(stdout) == 0)
         ending_obey();

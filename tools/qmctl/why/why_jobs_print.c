@@ -17,18 +17,16 @@ static void print_head(const struct job_chances *chances)
     if (chances->hosts == 0 && chances->count > 0)
         shown_line(stdout, "not known: no host has asked within the last week and said what it is");
     else if (chances->hosts > 0)
-        shown_line(stdout,
-                   "asked: %zu host%s that came within the last week, each as on an idle day%s",
+        shown_line(stdout, "asked: %zu host%s of the last week, each as on an idle day%s",
                    chances->hosts, chances->hosts == 1 ? "" : "s",
                    chances->hosts == HOSTS_ASKED ? ", drawn at random" : "");
     if (chances->is_limited)
         shown_line(
             stdout,
-            "assumed: of an application, no jobs beyond the oldest %d and the newest %d unsent",
+            "looked at: of the unsent jobs of each application the oldest %d and the newest %d",
             JOBS_LOOKED_AT, JOBS_LOOKED_AT);
     if (chances->count == CLASSES_JUDGED)
-        shown_line(stdout, "assumed: no classes of jobs beyond the %d with most jobs",
-                   CLASSES_JUDGED);
+        shown_line(stdout, "looked at: the %d classes with most jobs", CLASSES_JUDGED);
     putchar('\n');
 }
 

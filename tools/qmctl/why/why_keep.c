@@ -11,8 +11,7 @@
 
 #include "server/base/banned.h"
 
-enum { HOUR_S = 3600, HOSTS_ASKED = 500, CLASSES_JUDGED = 200, JOBS_LOOKED_AT = 10000 };
-#define LOOK_BYTES_MAX ((size_t)512 << 20)
+enum { HOSTS_ASKED = 500, CLASSES_JUDGED = 200, JOBS_LOOKED_AT = 10000 };
 
 static enum status write_words(struct session *session, struct text words)
 {
@@ -61,50 +60,14 @@ enum status why_jobs_keep(struct session *session, const struct job_chances *cha
     return write_words(session, buffer_text(&words));
 }
 
-static enum status take_turn(struct session *session, bool *ret_is_ours)
-{
-    enum status status = db_duty_take(session->db, TEXT("stuck jobs"), HOUR_S, ret_is_ours);
-
-    if (status == STATUS_OK)
-        status = db_commit(session->db);
-    if (status != STATUS_OK)
-        (void)db_rollback(session->db);
-    return session_db_failed(session, status, "qm_duty");
-}
-
-/* In a session that has its own memory and connection. */
-static enum status look(struct session *guest)
+enum status why_jobs_look(struct session *session)
 {
     const struct job_chances_bounds bounds = {.hosts = HOSTS_ASKED,
                                               .until_known = true,
                                               .classes = CLASSES_JUDGED,
                                               .jobs_looked_at = JOBS_LOOKED_AT};
     struct job_chances chances;
-    enum status status = session_db(guest);
+    enum status status = why_jobs(session, &bounds, &chances);
 
-    if (status == STATUS_OK)
-        status = why_jobs(guest, &bounds, &chances);
-    if (status == STATUS_OK)
-        status = why_jobs_keep(guest, &chances);
-    db_close(guest->db);
-    return status;
-}
-
-enum status why_jobs_hourly(struct session *session)
-{
-    struct session guest = *session;
-    bool is_ours = false;
-    enum status status = take_turn(session, &is_ours);
-
-    if (status != STATUS_OK || !is_ours)
-        return status;
-    guest.db = NULL;
-    guest.arena = arena_create(LOOK_BYTES_MAX);
-    if (guest.arena == NULL)
-        return fail(&session->failure, STATUS_NO_MEMORY, "no memory");
-    guest.now = (int64_t)time(NULL);
-    status = look(&guest);
-    session->failure = guest.failure;
-    arena_destroy(guest.arena);
-    return status;
+    return status == STATUS_OK ? why_jobs_keep(session, &chances) : status;
 }

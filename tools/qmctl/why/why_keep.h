@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What was found of jobs that nobody can have, left in the database for the servers' pages and
- * metrics (server/status/stuck_words.h). */
+/* Stores the jobs found that no host can run, for the servers' pages and metrics
+ * (server/status/stuck_words.h). */
 #ifndef TOOLS_QMCTL_WHY_WHY_KEEP_H
 #define TOOLS_QMCTL_WHY_WHY_KEEP_H
 
@@ -11,8 +11,7 @@
  * then. */
 MUST_CHECK enum status why_jobs_keep(struct session *session, const struct job_chances *chances);
 
-/* Looks and keeps, if nobody has within the hour. The session's connection, which is at the end of
- * a transaction, stays as it is. */
-MUST_CHECK enum status why_jobs_hourly(struct session *session);
+/* Looks and keeps. */
+MUST_CHECK enum status why_jobs_look(struct session *session);
 
 #endif

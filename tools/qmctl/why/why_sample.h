@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Hosts drawn at random among those that asked of late and of which it is kept what they said. */
+/* A random sample of the hosts that asked recently and whose descriptions are stored
+ * (qm_host_said). */
 #ifndef TOOLS_QMCTL_WHY_WHY_SAMPLE_H
 #define TOOLS_QMCTL_WHY_WHY_SAMPLE_H
 
