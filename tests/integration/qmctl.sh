@@ -401,10 +401,10 @@ echo '#!/bin/sh' >"$dir/app"
 expect 1 'other content' in_project version add demo 1.00 x86_64-pc-linux-gnu "$dir/app"
 same "the program is executable" \
     "$(stat -c %a "$project/download/demo_1.00_x86_64-pc-linux-gnu")" 755
-expect 0 'account key [0-9a-f]{32}' in_project user add Ada@Example.org --name Ada
+expect 0 'account_key +[0-9a-f]{32}' in_project user add Ada@Example.org --name Ada
 expect 0 ' ada@example\.org +Ada ' in_project user list
 expect 1 '^qmctl: account ada@example.org: it already exists \(.*Duplicate' in_project user add ada@example.org
-expect 0 'account key +[0-9a-f]{32}' in_project user show ada@example.org
+expect 0 'account_key +[0-9a-f]{32}' in_project user show ada@example.org
 expect 1 'no such account' in_project user show bob@example.org
 expect 0 '^[0-9a-f]{64}$' in_project sign "$demo/app"
 expect 0 '^\{"file": ".*/demo/app", "signature": "[0-9a-f]{64}\\u000a.*"\}$' in_project sign "$demo/app" --json
@@ -763,7 +763,7 @@ expect 2 'unknown option --total_credit' in_project user set ada@example.org --t
 before=$(sql -e "SELECT total_credit, authenticator, passwd_hash, teamid FROM $database.user WHERE id = 1")
 expect 0 '^user 1: 4 settings written$' in_project user set ada@example.org --country Peru --send-email no --own-jobs-only yes --donated yes
 expect 0 '"country": "Peru", .*"send_email": 0, .*"donated": 1, "own_jobs_only": 1' in_project user show --id 1 --json
-expect 0 'own-jobs-only +yes' joined in_project user show ada@example.org
+expect 0 'own_jobs_only +yes' joined in_project user show ada@example.org
 expect 0 'the old password does not fit' in_project user set ada@example.org --email Lovelace@Example.org --own-jobs-only no
 same "the former address" "$(sql -e "SELECT email_addr, previous_email_addr, email_addr_change_time > 0, seti_id, country
     FROM $database.user WHERE id = 1" | tr '\t' ' ')" 'lovelace@example.org ada@example.org 1 0 Peru'

@@ -62,8 +62,8 @@ shows jobs results
 shows jobs batches
 shows jobs show --id 2
 shows user list
-shows user show 1
-shows user delete 1
+shows user show --id 1
+shows user delete --id 1
 shows host delete 4242
 shows app list
 shows version list

@@ -2,7 +2,6 @@
 /* Accounts. A new one has a random key and no password: whoever has the key is the user. */
 #include "db/admin.h"
 #include "server/base/arena.h"
-#include "server/base/buffer.h"
 #include "server/base/random.h"
 #include "server/passes/pass_repeat.h"
 #include "tools/qmctl/session/commands.h"
@@ -66,8 +65,7 @@ enum exit_code command_user_add(struct session *session)
     table_number(&done, id);
     table_text(&done, email);
     table_text(&done, user.authenticator);
-    table_tell(&done, text_print(session->arena, "user %" PRId64 "\naccount key " TEXT_FORMAT, id,
-                                 TEXT_ARG(user.authenticator)));
+    table_print_row(&done);
     return EXIT_DONE;
 }
 
@@ -259,7 +257,6 @@ enum exit_code command_user_show(struct session *session)
                                          "donated",
                                          "own_jobs_only"};
     struct output_table table = TABLE_BEGIN(session, "accounts", titles);
-    struct buffer words = buffer_in(session->arena);
     struct account_settings_row settings;
     struct user_row user = {.id = 0};
     enum status status = find_account(session, &user);
@@ -276,28 +273,21 @@ enum exit_code command_user_show(struct session *session)
     table_text(&table, user.authenticator);
     table_number(&table, user.teamid);
     table_real(&table, user.total_credit, 0);
-    buffer_print(&words, "%-16s%" PRId64 "\n%-16s" TEXT_FORMAT "\n%-16s%" PRId64 "\n%-16s%.0f",
-                 "id", user.id, "account key", TEXT_ARG(user.authenticator), "team", user.teamid,
-                 "credit", user.total_credit);
-    for (size_t i = 0; i < sizeof(account_settings) / sizeof(account_settings[0]); i++) {
+    for (size_t i = SETTINGS_SHOWN_BEFORE;
+         i < sizeof(account_settings) / sizeof(account_settings[0]); i++) {
         const struct account_setting *setting = &account_settings[i];
         const unsigned char *place = (const unsigned char *)&settings + setting->offset;
         struct text text = NO_TEXT;
         int64_t flag = 0;
 
-        if (setting->is_flag)
+        if (setting->is_flag) {
             memcpy(&flag, place, sizeof(flag));
-        else
+            table_flag(&table, flag != 0);
+        } else {
             memcpy(&text, place, sizeof(text));
-        if (setting->is_flag)
-            table_number(&table, flag != 0);
-        else if (i >= SETTINGS_SHOWN_BEFORE)
             table_text(&table, text);
-        buffer_print(&words, "\n%-16s" TEXT_FORMAT, setting->option,
-                     TEXT_ARG(!setting->is_flag ? text
-                              : flag != 0       ? TEXT("yes")
-                                                : TEXT("no")));
+        }
     }
-    table_tell(&table, buffer_text(&words));
+    table_print_row(&table);
     return EXIT_DONE;
 }

@@ -158,6 +158,6 @@ enum exit_code command_sign(struct session *session)
         return session_failed(session);
     table_text(&table, text_from(session->arguments[0]));
     table_words(&table, text_trim(signature));
-    table_tell(&table, text_trim(signature));
+    table_tell_lines(&table, text_trim(signature));
     return EXIT_DONE;
 }

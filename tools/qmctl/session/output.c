@@ -93,6 +93,14 @@ void table_number(struct output_table *table, int64_t number)
     add_cell(table, text_print(table->session->arena, "%" PRId64, number), true);
 }
 
+void table_flag(struct output_table *table, bool is_set)
+{
+    if (table->session->form == FORM_TEXT)
+        table_text(table, is_set ? TEXT("yes") : TEXT("no"));
+    else
+        table_number(table, is_set);
+}
+
 void table_real(struct output_table *table, double number, int decimals)
 {
     add_cell(table, text_print(table->session->arena, "%.*f", decimals, number), true);
@@ -247,12 +255,41 @@ void table_print(struct output_table *table)
     }
 }
 
-void table_tell(struct output_table *table, struct text sentence)
+void table_print_row(struct output_table *table)
+{
+    size_t widest = 0;
+
+    if (table->session->form != FORM_TEXT || arena_overflowed(table->session->arena)) {
+        table_print(table);
+        return;
+    }
+    must(table->cell_count == table->column_count);
+    for (size_t i = 0; i < table->column_count; i++)
+        widest = widest < strlen(table->titles[i]) ? strlen(table->titles[i]) : widest;
+    for (size_t i = 0; i < table->column_count; i++) {
+        printf("%s", table->titles[i]);
+        print_padding(widest + COLUMN_GAP, strlen(table->titles[i]));
+        shown_write(stdout, table->cells[i], "");
+        putchar('\n');
+    }
+}
+
+static void tell(struct output_table *table, struct text text, const char *kept)
 {
     if (table->session->form != FORM_TEXT) {
         table_print(table);
         return;
     }
-    shown_write(stdout, sentence, "\n");
+    shown_write(stdout, text, kept);
     putchar('\n');
+}
+
+void table_tell(struct output_table *table, struct text sentence)
+{
+    tell(table, sentence, "");
+}
+
+void table_tell_lines(struct output_table *table, struct text lines)
+{
+    tell(table, lines, "\n");
 }

@@ -31,14 +31,20 @@ void table_text(struct output_table *table, struct text text);
 /* Whole, for the last column: a sentence. */
 void table_words(struct output_table *table, struct text text);
 void table_number(struct output_table *table, int64_t number);
+/* "yes" or "no" for people, otherwise 1 or 0. */
+void table_flag(struct output_table *table, bool is_set);
 void table_real(struct output_table *table, double number, int decimals);
 /* A moment: for people in words, otherwise as the number; 0 is nothing. */
 void table_time(struct output_table *table, int64_t epoch);
 /* Prints what has not been printed yet. Where there has been no row at all, people are told so on
  * standard error; others see no line, but for the titles before tabs. */
 void table_print(struct output_table *table);
-/* What a command did: a sentence for people, for others the row that says the same. */
+/* The only row: for people each cell in a line of its own, behind its title. */
+void table_print_row(struct output_table *table);
+/* What a command did: a sentence in one line for people, for others the row that says the same. */
 void table_tell(struct output_table *table, struct text sentence);
+/* The same in several lines, which hold nothing that somebody else wrote. */
+void table_tell_lines(struct output_table *table, struct text lines);
 /* Prints what there is so far, and forgets it, so that the arena may be rewound: more rows may
  * follow. STATUS_TOO_LARGE: the cells did not fit into the arena; nothing was printed. */
 MUST_CHECK enum status table_flush(struct output_table *table);
