@@ -310,14 +310,6 @@ MUST_CHECK enum status db_admin_job(struct db *db, struct arena *arena, int64_t 
 MUST_CHECK enum status db_admin_job_counts(struct db *db, struct arena *arena,
                                            const struct answer_filter *filter,
                                            struct job_count_row **ret_rows, size_t *ret_count);
-struct batch_view {
-    struct batch_row row;
-    int64_t unsent, in_progress; /* results */
-};
-/* Batches, the highest number first; `name` is empty where the project has none for it. */
-MUST_CHECK enum status db_admin_batches(struct db *db, struct arena *arena,
-                                        const struct answer_filter *filter,
-                                        struct batch_view **ret_batches, size_t *ret_count);
 MUST_CHECK enum status db_admin_results(struct db *db, struct arena *arena,
                                         const struct answer_filter *filter,
                                         struct result_entry_row **ret_rows, size_t *ret_count);

@@ -171,48 +171,6 @@ enum status db_admin_job_counts(struct db *db, struct arena *arena,
                   .name_like = value_like_prefix(arena, filter->name_prefix));
 }
 
-/* --- batches ------------------------------------------------------------------------------- */
-
-enum status db_admin_batches(struct db *db, struct arena *arena, const struct answer_filter *filter,
-                             struct batch_view **ret_batches, size_t *ret_count)
-{
-    struct batch_row *rows;
-    struct batch_view *views;
-    int64_t *numbers;
-    struct batch_results_cursor cursor;
-    struct batch_results_row row;
-    size_t count;
-    enum status status =
-        DB_ALL(db, admin_batches, arena, &rows, &count, .appid = filter->appid,
-               .batch = filter->batch, .before = filter->before, .most = (int64_t)filter->most);
-
-    if (status != STATUS_OK)
-        return status;
-    views = ARENA_ARRAY(arena, count, struct batch_view);
-    numbers = ARENA_ARRAY(arena, count, int64_t);
-    if (views == NULL || numbers == NULL)
-        return STATUS_TOO_LARGE;
-    for (size_t i = 0; i < count; i++) {
-        views[i].row = rows[i];
-        numbers[count - 1 - i] = rows[i].batch;
-    }
-    status = DB_QUERY(db, admin_batch_results, NULL, &cursor, .batches = {numbers, count},
-                      .appid = filter->appid);
-    if (status != STATUS_OK)
-        return status;
-    while (DB_NEXT(&cursor, &row)) {
-        size_t at = sorted_find_id(numbers, count, row.batch);
-
-        if (at == count)
-            continue;
-        views[count - 1 - at].unsent = row.unsent;
-        views[count - 1 - at].in_progress = row.in_progress;
-    }
-    *ret_batches = views;
-    *ret_count = count;
-    return DB_END(&cursor);
-}
-
 /* --- results and answers -------------------------------------------------------------------- */
 
 enum status db_admin_results(struct db *db, struct arena *arena, const struct answer_filter *filter,

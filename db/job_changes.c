@@ -230,16 +230,16 @@ static enum status change_locked(struct db *db, struct db_ids ids, const struct 
         return DB_RUN(db, workunits_transition_now, NULL, .ids = ids, .now = change->now);
     case JOB_CHANGE_REVALIDATE:
         status = DB_RUN(db, jobs_judge_again, &changed->results, .workunitids = ids);
-        return status != STATUS_OK
-                   ? status
-                   : DB_RUN(db, jobs_open_again, NULL, .ids = ids, .now = change->now);
+        if (status == STATUS_OK)
+            status = DB_RUN(db, jobs_open_again, NULL, .ids = ids, .now = change->now);
+        break;
     case JOB_CHANGE_RETRY:
         status = DB_RUN(db, jobs_retry, NULL, .ids = ids, .now = change->now);
-        return status != STATUS_OK
-                   ? status
-                   : DB_RUN(db, jobs_retry_results, &changed->results, .workunitids = ids);
+        if (status == STATUS_OK)
+            status = DB_RUN(db, jobs_retry_results, &changed->results, .workunitids = ids);
+        break;
     }
-    return status;
+    return status != STATUS_OK ? status : DB_RUN(db, jobs_open_batches, NULL, .workunitids = ids);
 }
 
 enum status db_jobs_change(struct db *db, struct arena *arena,

@@ -500,6 +500,19 @@ static enum status expand_braces(struct expansion *x, const char *at, size_t len
     return status;
 }
 
+/* Of the brace at `at`: others may stand within. NULL: there is none. */
+static const char *closing_brace(const char *at, const char *end)
+{
+    int open = 0;
+
+    for (; at < end; at++) {
+        open += *at == '{' ? 1 : *at == '}' ? -1 : 0;
+        if (open == 0)
+            return at;
+    }
+    return NULL;
+}
+
 static enum status expand(struct expansion *x, const char *at, size_t length)
 {
     const char *end = at + length;
@@ -512,7 +525,7 @@ static enum status expand(struct expansion *x, const char *at, size_t length)
             status = add_value(x, at + 1, name_length);
             at += 1 + name_length;
         } else if (*at == '{') {
-            const char *close = memchr(at, '}', (size_t)(end - at));
+            const char *close = closing_brace(at, end);
 
             if (close == NULL)
                 return mistake(x, at, (size_t)(end - at), "is not closed");

@@ -7,7 +7,8 @@
  * owner's failure, and what was committed before stays done.
  *
  * round.h has the passes that follow each other in the life of a job: transition_pass.h,
- * validation_pass.h, assimilation_pass.h, deletion_pass.h. purge_pass.h takes old jobs out of the
+ * validation_pass.h, assimilation_pass.h, batch_pass.h, deletion_pass.h. job_change_pass.h changes
+ * many jobs as an administrator wants it. purge_pass.h takes old jobs out of the
  * database; upload_sweep.h, orphan_count.h and download_look.h search the folders for files that
  * nothing leads to. Copies of a program share a pass by leases (pass_lease.h). */
 #ifndef SERVER_PASSES_PASS_H

@@ -78,14 +78,14 @@ claim "a count has no pages" exits 2 jobs list --count --most 3
 claim "who ends by itself does not follow" exits 2 jobs export "$out" --wait --follow
 claim "who does not stay has no time between looks" exits 2 jobs export "$out" --every 3
 claim "lines name their own files" exits 2 jobs create --app work --stdin --remote_file "http://127.0.0.1/x,1,0"
-for list in jobs results batches; do
+for list in jobs results; do
     words="$list"
     [ $list = jobs ] && words=list
     claim "there are no $list" is "$(qmctl jobs $words --batch 99 2>&1 >/dev/null)" "no $list"
     claim "which programs see themselves" is "$(qmctl jobs $words --batch 99 --json 2>&1)" ""
 done
 claim "none to be counted" is "$(qmctl jobs list --count --batch 99 2>&1 >/dev/null)" "no jobs"
-claim "batches" is "$(qmctl jobs batches --tsv | tail -n +2 | cut -f 1,4-9 | tr '\t' ' ')" '3 20 10 0 0 50 8'
+claim "batches" is "$(qmctl batch list --tsv | tail -n +2 | cut -f 1,6-11 | tr '\t' ' ')" '3 20 10 0 0 50 8'
 claim "results by outcome" is "$(qmctl jobs results --outcome 'client error' --tsv | tail -n +2 | cut -f 2,13)" $'second_5_0\t1'
 qmctl jobs show first_1 >"$work/shown"
 claim "a job with its results" grep -qE '^first_1_0 +over +success +init +7 .* yes' "$work/shown"

@@ -141,7 +141,7 @@ while read -r -a words; do
     empty_list "${words[@]}"
     lists=$((lists + 1))
 done < <("$qmctl" --help | sed -n 's/^  \([a-z][a-z-]* \?[a-z]*\)  *\(Lists\|Counts\) .*/\1/p')
-same "lists that were looked at" "$lists" 9
+same "lists that were looked at" "$lists" 10
 sql -e "INSERT INTO $database.platform SELECT * FROM $database.kept; DROP TABLE $database.kept"
 same "mode of private keys" "$(stat -c %a "$project"/keys/*_private | sort -u)" 600
 same "anonymous platform" "$(sql -e "SELECT COUNT(*) FROM $database.platform WHERE name = 'anonymous'")" 1
@@ -660,6 +660,7 @@ asked() { # ANSWER COMMAND...
     script -qec "$(printf '%q ' "$qmctl" --project "$project" "$@")" /dev/null <<<"$answer"
 }
 sql -e "SET sql_mode = ''; INSERT INTO $database.host SET id = 42, userid = 1; INSERT INTO $database.host SET id = 41, userid = 99;
+    INSERT INTO $database.batch SET id = 7, name = 'seven', state = 1;
     INSERT INTO $database.result SET name = 'lost', workunitid = 99999999, server_state = 2;
     INSERT INTO $database.result SET name = 'left', workunitid = (SELECT MIN(id) FROM $database.workunit), server_state = 4, hostid = 41"
 counts() { sql -e "SELECT (SELECT COUNT(*) FROM $database.workunit WHERE error_mask = 0), (SELECT COUNT(*) FROM $database.host),
@@ -672,6 +673,7 @@ while read -r -a words; do
     "host delete") words+=(42) ;;
     "app forget") words+=(demo) ;;
     "jobs cancel") words+=(--batch 7) ;;
+    "batch abort") words+=(7) ;;
     "host sweep" | "jobs sweep") words+=(--delete) ;;
     "files delete") words+=(genome --host 42) ;;
     "files sweep") words+=(--delete) ;;
@@ -685,7 +687,7 @@ done < <("$qmctl" --help | sed -n 's/^  \([a-z][a-z-]* \?[a-z]*\)  .*/\1/p' | wh
     # shellcheck disable=SC2086 # two words are two arguments
     "$qmctl" $words --help | grep -q '^  --yes ' && echo "$words"
 done | grep -v '^adopt$') # which asks too: adoption.sh
-same "commands that ask" "$asking" 9
+same "commands that ask" "$asking" 10
 same "and do nothing meanwhile" "$(counts)" "$before"
 expect 0 'deleted: 1 host' asked 42 host delete 42
 expect 0 '^1 host whose account is gone .--delete deletes.$' in_project host sweep

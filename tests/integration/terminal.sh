@@ -15,14 +15,16 @@ add_host
 rows "SET sql_mode = ''; UPDATE host SET p_ncpus = 4, p_fpops = 1e9;
     UPDATE workunit SET error_mask = 2, batch = 3 WHERE id = 2;
     UPDATE result SET server_state = 5, outcome = 1, hostid = 4242, userid = 1, sent_time = 1000, received_time = 2000,
-        report_deadline = 3000 WHERE id < 3"
+        report_deadline = 3000 WHERE id < 3;
+    INSERT INTO batch SET id = 3, name = 'x', user_id = 1, app_id = 1, state = 1; INSERT INTO user_submit SET user_id = 1, quota = 1;
+    INSERT INTO user_submit_app SET user_id = 1, app_id = 1"
 
 # ESC [2J, CSI of the second range, DEL, BEL, backspace, a line that nobody wrote; at the end what is no UTF-8, CSI as a bare
 # byte, which only columns without a character set keep.
 hostile="CONCAT(X'1b', '[2J', X'c29b', '31m', X'7f', X'07', X'08', X'0d0a', 'FORGED', X'0a', X'9b', '7m', X'fe')"
 keys='authenticator|passwd_hash|cross_project_id|signed_user_id|xml_doc|xml_doc_in|xml_doc_out|plan_class|venue|global_prefs|project_prefs'
 sql -e "SELECT table_name, column_name, character_maximum_length, COLUMN_KEY = 'UNI' FROM information_schema.columns
-    WHERE table_schema = '$schema' AND table_name IN ('app', 'app_version', 'host', 'host_app_version', 'platform', 'result', 'team',
+    WHERE table_schema = '$schema' AND table_name IN ('app', 'app_version', 'batch', 'host', 'host_app_version', 'platform', 'result', 'team',
         'user', 'workunit') AND data_type IN ('varchar', 'blob', 'mediumblob', 'text', 'mediumtext', 'longblob', 'longtext')
         AND column_name NOT REGEXP '^($keys)$'" >"$work/columns"
 poisoned=0
@@ -59,7 +61,9 @@ shows queue --by-batch
 shows jobs list
 shows jobs show --id 1
 shows jobs results
-shows jobs batches
+shows batch list
+shows batch show 3
+shows submitter list
 shows jobs show --id 2
 shows user list
 shows user show --id 1

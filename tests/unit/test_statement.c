@@ -164,10 +164,11 @@ static void what_only_reads_is_told_from_what_locks(void **state)
     static const char locking[] =
         " account_settings_lock admin_app_settings_lock admin_class_lock"
         " admin_version_settings_lock admin_version_there admin_workunit_there"
-        " assigned_lock host_ban_lock host_lock host_lock_with_user host_token"
+        " assigned_lock batch_lock host_ban_lock host_lock host_lock_with_user host_token"
         " hosts_lock_with_user"
         " jobs_choose_lock jobs_lock jobs_lock_counting"
         " person_hosts_lock person_workunits_lock purge_lock_results purge_lock_workunits"
+        " submitter_lock"
         " transition_lock_results transition_lock_workunits user_lock validation_lock_host_versions"
         " validation_lock_hosts validation_lock_results validation_lock_teams"
         " validation_lock_users validation_lock_versions validation_lock_workunits ";

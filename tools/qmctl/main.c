@@ -178,7 +178,7 @@ static const struct option jobs_create_options[] = {
          "Jobs whose names are in FILE, one in each line (-: standard "                          \
          "input)."},                                                                             \
         {"ids", NULL, "A-B", "Jobs with these numbers."},                                        \
-        {"batch", NULL, "N", "Jobs of this batch."},                                             \
+        {"batch", NULL, "BATCH", "Jobs of this batch: its number or name."},                     \
         {"app", NULL, "NAME", "Jobs of this application."},                                      \
         {"lost", NULL, NULL,                                                                     \
          "Jobs that nothing will end (qmctl status): their application, or the hosts, users or " \
@@ -192,11 +192,11 @@ static const struct option jobs_priority_options[] = {
     {"priority", NULL, "N", "The new priority; higher goes first. Required."},
     CHOSEN_JOBS,
 };
-#define WHICH_JOBS(begins)                                   \
-    {"app", NULL, "NAME", "Only jobs of this application."}, \
-        {"batch", NULL, "N", "Only jobs of this batch."},    \
-    {                                                        \
-        "name", NULL, "TEXT", begins                         \
+#define WHICH_JOBS(begins)                                                        \
+    {"app", NULL, "NAME", "Only jobs of this application."},                      \
+        {"batch", NULL, "BATCH", "Only jobs of this batch: its number or name."}, \
+    {                                                                             \
+        "name", NULL, "TEXT", begins                                              \
     }
 #define PAGE_OPTIONS                                                         \
     {"most", NULL, "N", "Maximum number of lines, the newest (100)."},       \
@@ -225,11 +225,39 @@ static const struct option jobs_results_options[] = {
      "index covers it, as with failed jobs."},
     PAGE_OPTIONS,
 };
-static const struct option jobs_batches_options[] = {
+static const struct option batch_list_options[] = {
     {"app", NULL, "NAME", "Only jobs of this application."},
-    {"batch", NULL, "N", "Only this batch."},
     {"most", NULL, "N", "Maximum number of lines, the highest numbers (100)."},
     {"before", NULL, "N", "Only lower numbers, to continue a long list."},
+};
+#define BATCH_OWNER                                                                   \
+    {"owner", NULL, "EMAIL", "Whose it is; none: the project's."},                    \
+    {                                                                                 \
+        "days", NULL, "N",                                                            \
+            "After so many days from now the batch is aborted and retired; 0: never." \
+    }
+static const struct option batch_add_options[] = {
+    {"app", NULL, "NAME", "The application of its jobs. Required."},
+    BATCH_OWNER,
+};
+static const struct option batch_set_options[] = {
+    {"name", NULL, "NAME", "Another name."},
+    BATCH_OWNER,
+};
+#define SUBMITTER_RIGHTS                                                                     \
+    {"app", NULL, "NAME", "The user may submit jobs of this application; may be repeated."}, \
+        {"all-apps", NULL, "yes|no", "Jobs of all applications, also of later ones."},       \
+        {"manage", NULL, "yes|no",                                                           \
+         "Whether the user may end others' batches on BOINC's web pages."},                  \
+        {"quota", NULL, "N",                                                                 \
+         "Share of the computing power, in proportion to those of the others (1)."},         \
+    {                                                                                        \
+        "max-jobs", NULL, "N", "Most unfinished jobs at a time (10000); 0: no limit."        \
+    }
+static const struct option submitter_add_options[] = {SUBMITTER_RIGHTS};
+static const struct option submitter_set_options[] = {
+    SUBMITTER_RIGHTS,
+    {"not-app", NULL, "NAME", "No more jobs of this application; may be repeated."},
 };
 static const struct option jobs_export_options[] = {
     WHICH_JOBS("Only answers of jobs whose name begins with TEXT."),
@@ -629,8 +657,6 @@ const struct subcommand subcommands[] = {
     {"jobs results", "", "Lists results, which are the instances of jobs, the newest first.",
      "qmctl jobs results --outcome \"client error\" --most 20", OPTIONS(jobs_results_options),
      .run = command_jobs_results},
-    {"jobs batches", "", "Lists batches with their progress, the percentage of finished jobs.",
-     "qmctl jobs batches --app demo", OPTIONS(jobs_batches_options), .run = command_jobs_batches},
     {"jobs export", "DIR",
      "Copies answers to a folder: the output files and the standard error of each job's canonical "
      "result, to DIR/JOB/FILE and DIR/JOB/stderr.txt (with --all to DIR/JOB/RESULT/FILE). "
@@ -640,6 +666,44 @@ const struct subcommand subcommands[] = {
      "are not listed are replaced.",
      "qmctl jobs export answers --batch 12 --wait", OPTIONS(jobs_export_options),
      .arguments_min = 1, .arguments_max = 1, .run = command_jobs_export},
+    {"batch add", "NAME",
+     "Adds a batch: a name for jobs that belong together, and an owner. jobs create --batch NAME "
+     "puts jobs into it.",
+     "qmctl batch add genomes --app demo --owner ada@example.org", OPTIONS(batch_add_options),
+     .arguments_min = 1, .arguments_max = 1, .run = command_batch_add},
+    {"batch list", "",
+     "Lists batches with their progress, the percentage of finished jobs. Those without a name are "
+     "numbers that jobs were given.",
+     "qmctl batch list --app demo", OPTIONS(batch_list_options), .run = command_batch_list},
+    {"batch show", "BATCH", "Shows a batch, by its number or name.", "qmctl batch show genomes",
+     .arguments_min = 1, .arguments_max = 1, .run = command_batch_show},
+    {"batch set", "BATCH", "Changes the name, the owner or the end of a batch.",
+     "qmctl batch set genomes --days 30", OPTIONS(batch_set_options), .arguments_min = 1,
+     .arguments_max = 1, .run = command_batch_set},
+    {"batch abort", "BATCH",
+     "Cancels the unfinished jobs of a batch, and notes that it was aborted. Answers that it has "
+     "stay. If interrupted, repeat the command.",
+     "qmctl batch abort genomes", .arguments_min = 1, .arguments_max = 1, .asks = true,
+     .run = command_batch_abort},
+    {"batch retire", "BATCH",
+     "Notes that nobody needs the answers of a finished batch here any more. If interrupted, qmctl "
+     "transition completes it.",
+     "qmctl batch retire genomes", .arguments_min = 1, .arguments_max = 1,
+     .run = command_batch_retire},
+    {"submitter add", "EMAIL",
+     "Lets a user submit jobs over the web, in the tables that BOINC's web pages read.",
+     "qmctl submitter add ada@example.org --app demo --quota 2", OPTIONS(submitter_add_options),
+     .arguments_min = 1, .arguments_max = 1, .run = command_submitter_add},
+    {"submitter list", "",
+     "Lists the users who may submit jobs, with their applications, and how many of their jobs are "
+     "unfinished.",
+     "qmctl submitter list", .run = command_submitter_list},
+    {"submitter set", "EMAIL", "Changes what a user may submit; other settings stay as they are.",
+     "qmctl submitter set ada@example.org --max-jobs 500", OPTIONS(submitter_set_options),
+     .arguments_min = 1, .arguments_max = 1, .run = command_submitter_set},
+    {"submitter remove", "EMAIL", "The user submits no more jobs. Batches and jobs stay.",
+     "qmctl submitter remove ada@example.org", .arguments_min = 1, .arguments_max = 1,
+     .run = command_submitter_remove},
     {"transition", "",
      "Moves jobs to their next state, for projects without BOINC's transitioner: it ends results "
      "past their deadline, makes new ones, and passes jobs on to validator and assimilator or "

@@ -64,17 +64,11 @@ static enum status read_platform(struct session *session, int64_t *ret_id)
 static enum status read_user(struct session *session, int64_t *ret_id)
 {
     const char *given = option_value(session, "user");
-    struct user_row user;
-    enum status status;
+    struct user_row user = {.id = 0};
+    enum status status = given == NULL ? STATUS_OK : session_user(session, given, &user);
 
-    if (given == NULL)
-        return STATUS_OK;
-    status = db_admin_user_find(session->db, session->arena, text_from(given), 0, &user);
-    if (status == STATUS_NOT_FOUND)
-        return fail(&session->failure, status, "there is no account \"%s\"", given);
-    if (status == STATUS_OK)
-        *ret_id = user.id;
-    return session_db_failed(session, status, "user");
+    *ret_id = user.id;
+    return status;
 }
 
 static enum status read_days(struct session *session, const char *option, int64_t *ret_moment)

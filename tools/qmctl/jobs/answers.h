@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Answers, for the subcommands `jobs list`, `show`, `results`, `batches` and `export`: which jobs
- * are meant, what a result gave back, and a folder into which it is copied. */
+/* Answers, for the subcommands `jobs list`, `show`, `results`, `export` and `batch list`: which
+ * jobs are meant, what a result gave back, and a folder into which it is copied. */
 #ifndef TOOLS_QMCTL_JOBS_ANSWERS_H
 #define TOOLS_QMCTL_JOBS_ANSWERS_H
 
-#include "tools/qmctl/session/project_session.h"
+#include "db/admin.h"
+#include "tools/qmctl/session/output.h"
 
-struct answer_filter;
 struct answer_folder;
 struct answer_row;
 struct arena;
@@ -15,6 +15,16 @@ struct output_file;
 /* --app, --batch, --name, --most and --before; connects to the database. */
 MUST_CHECK enum status answer_filter_read(struct session *session,
                                           struct answer_filter *ret_filter);
+
+/* A list that is read and printed page by page, however long it becomes. `read` adds the rows of
+ * the filter to the table, says how many, and the number of the last. */
+struct answer_list {
+    struct output_table table;
+    enum status (*read)(struct session *session, const struct answer_filter *filter,
+                        struct output_table *table, size_t *ret_count, int64_t *ret_last);
+};
+MUST_CHECK enum exit_code answer_list_print(struct session *session, struct answer_list list,
+                                            struct answer_filter filter);
 
 /* Words for workunit.error_mask; empty: none. */
 struct text job_errors(struct arena *arena, int64_t error_mask);

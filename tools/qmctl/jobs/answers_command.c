@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lists of jobs, batches and results. */
+/* Lists of jobs and results. */
 #include "db/admin.h"
 #include "db/db.h"
 #include "db/states.h"
@@ -44,15 +44,15 @@ enum status answer_filter_read(struct session *session, struct answer_filter *re
     struct answer_filter filter = {.outcome = -1, .before = INT64_MAX};
     int64_t most = MOST_USUAL;
     struct app_row app = {.id = 0};
-    enum status status = option_number(session, "batch", 1, INT32_MAX, &filter.batch);
+    enum status status = option_number(session, "most", 1, MOST_MAX, &most);
 
     filter.name_prefix = text_from(option_value(session, "name"));
-    if (status == STATUS_OK)
-        status = option_number(session, "most", 1, MOST_MAX, &most);
     if (status == STATUS_OK)
         status = option_number(session, "before", 1, INT64_MAX, &filter.before);
     if (status == STATUS_OK)
         status = session_db(session);
+    if (status == STATUS_OK && option_given(session, "batch"))
+        status = session_batch(session, option_value(session, "batch"), &filter.batch);
     if (status == STATUS_OK && app_name != NULL)
         status = session_app(session, app_name, &app);
     filter.appid = app.id;
@@ -116,14 +116,6 @@ static enum status read_result_state(struct session *session, const char *option
 /* --- long lists --------------------------------------------------------------------------------
  */
 
-/* Rows that come page by page; `read` adds a page to the table and says what comes before the next.
- */
-struct answer_list {
-    struct output_table table;
-    enum status (*read)(struct session *session, const struct answer_filter *filter,
-                        struct output_table *table, size_t *ret_count, int64_t *ret_last);
-};
-
 static enum status print_page(struct session *session, struct answer_list *list,
                               const struct answer_filter *page, size_t *ret_count,
                               int64_t *ret_last)
@@ -140,8 +132,8 @@ static enum status print_page(struct session *session, struct answer_list *list,
     return status;
 }
 
-/* However long it becomes, one page is in memory. */
-static enum exit_code print_list(struct session *session, struct answer_list list,
+/* One page is in memory. */
+enum exit_code answer_list_print(struct session *session, struct answer_list list,
                                  struct answer_filter filter)
 {
     size_t left = filter.most, count = 0;
@@ -241,54 +233,9 @@ enum exit_code command_jobs_list(struct session *session)
         return session_failed(session);
     return counts
                ? EXIT_DONE
-               : print_list(session,
-                            (struct answer_list){TABLE_BEGIN(session, "jobs", titles), read_jobs},
-                            filter);
-}
-
-/* --- batches -----------------------------------------------------------------------------------
- */
-
-static enum status read_batches(struct session *session, const struct answer_filter *filter,
-                                struct output_table *table, size_t *ret_count, int64_t *ret_last)
-{
-    struct batch_view *rows = NULL;
-    size_t count = 0;
-    enum status status = db_admin_batches(session->db, session->arena, filter, &rows, &count);
-
-    for (size_t i = 0; i < count && status == STATUS_OK; i++) {
-        const struct batch_row *row = &rows[i].row;
-        int64_t over = row->done + row->failed + row->cancelled;
-
-        table_number(table, row->batch);
-        table_text(table, row->name);
-        table_text(table, row->app);
-        table_number(table, row->jobs);
-        table_number(table, row->done);
-        table_number(table, row->failed);
-        table_number(table, row->cancelled);
-        table_number(table, row->jobs > 0 ? 100 * over / row->jobs : 0);
-        table_number(table, rows[i].unsent);
-        table_number(table, rows[i].in_progress);
-        table_time(table, row->created);
-        *ret_last = row->batch;
-    }
-    *ret_count = count;
-    return status;
-}
-
-enum exit_code command_jobs_batches(struct session *session)
-{
-    static const char *const titles[] = {"batch",  "name",        "app",       "jobs",
-                                         "done",   "failed",      "cancelled", "percent",
-                                         "unsent", "in_progress", "created"};
-    struct answer_filter filter;
-
-    if (answer_filter_read(session, &filter) != STATUS_OK)
-        return session_failed(session);
-    return print_list(session,
-                      (struct answer_list){TABLE_BEGIN(session, "batches", titles), read_batches},
-                      filter);
+               : answer_list_print(
+                     session, (struct answer_list){TABLE_BEGIN(session, "jobs", titles), read_jobs},
+                     filter);
 }
 
 /* --- results -----------------------------------------------------------------------------------
@@ -337,7 +284,7 @@ enum exit_code command_jobs_results(struct session *session)
         status = read_result_state(session, "outcome", "OUTCOME", &filter.outcome);
     if (status != STATUS_OK)
         return session_failed(session);
-    return print_list(session,
-                      (struct answer_list){TABLE_BEGIN(session, "results", titles), read_results},
-                      filter);
+    return answer_list_print(
+        session, (struct answer_list){TABLE_BEGIN(session, "results", titles), read_results},
+        filter);
 }

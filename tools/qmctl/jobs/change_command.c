@@ -2,14 +2,13 @@
 /* Commands that change many jobs at once (db/job_changes.h): all of them select jobs alike, count
  * with --dry-run what they would change, and are repeated when they were interrupted. */
 #include "config/config.h"
-#include "db/job_changes.h"
 #include "server/base/arena.h"
 #include "server/base/shown.h"
-#include "server/passes/pass_repeat.h"
+#include "server/passes/job_change_pass.h"
 #include "tools/qmctl/session/commands.h"
 #include "tools/qmctl/session/confirm.h"
 #include "tools/qmctl/session/output.h"
-#include "tools/qmctl/session/progress_line.h"
+#include "tools/qmctl/session/pass_session.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -40,7 +39,6 @@ struct changing {
     struct text *names; /* of a file, or the one that is given */
     int64_t *lines;     /* where they stand */
     struct job_change change;
-    struct job_place place; /* when the last transaction had ended */
     struct jobs_changed sums;
 };
 
@@ -137,18 +135,18 @@ static enum status read_selection(struct changing *changing)
     const char *file = option_value(session, "file"), *app = option_value(session, "app");
     struct job_selection *selection = &changing->selection;
     struct app_row row = {.id = 0};
-    enum status status = option_number(session, "batch", 1, INT32_MAX, &selection->batch);
+    enum status status = read_ids(session, selection);
 
     selection->name_prefix = text_from(option_value(session, "name"));
     selection->is_lost = option_given(session, "lost");
-    if (status == STATUS_OK)
-        status = read_ids(session, selection);
     if (status == STATUS_OK && session->argument_count > 0)
         status = add_name(changing, text_from(session->arguments[0]), 0);
     if (status == STATUS_OK && file != NULL)
         status = read_file(changing, file);
     if (status == STATUS_OK)
         status = session_db(session);
+    if (status == STATUS_OK && option_given(session, "batch"))
+        status = session_batch(session, option_value(session, "batch"), &selection->batch);
     if (status == STATUS_OK && app != NULL)
         status = session_app(session, app, &row);
     selection->appid = row.id;
@@ -168,50 +166,19 @@ static const char *selection_word(const struct session *session)
     return word;
 }
 
-/* --- doing it -------------------------------------------------------------------------------- */
-
-/* One transaction. */
-static enum status change_part(void *subject)
-{
-    struct changing *changing = subject;
-    struct session *session = changing->session;
-    struct arena_mark mark = arena_mark(session->arena);
-    struct job_place place = changing->place;
-    struct jobs_changed *sums = &changing->sums, part;
-    enum status status = db_jobs_change(session->db, session->arena, &changing->selection,
-                                        &changing->change, &place, &part);
-
-    if (status == STATUS_OK)
-        status = db_commit(session->db);
-    arena_rewind(session->arena, mark);
-    if (status != STATUS_OK)
-        return status;
-    changing->place = place;
-    sums->selected += part.selected;
-    sums->jobs += part.jobs;
-    sums->results += part.results;
-    sums->in_progress += part.in_progress;
-    if (part.missing > 0 && sums->missing == 0)
-        sums->first_missing = part.first_missing;
-    sums->missing += part.missing;
-    return STATUS_OK;
-}
-
 static enum status change_all(struct changing *changing, bool is_rehearsed)
 {
     struct session *session = changing->session;
-    const char *what = change_words[changing->change.kind].progress;
-    enum status status = STATUS_OK;
+    struct pass_owner owner = session_owner(session);
+    struct job_change_sums sums;
+    enum status status;
 
     changing->change.is_rehearsed = is_rehearsed;
-    changing->place = (struct job_place){.is_done = false};
-    changing->sums = (struct jobs_changed){.selected = 0};
-    while (status == STATUS_OK && !changing->place.is_done) {
-        status = repeat_transaction(session->db, change_part, changing);
-        progress(session, is_rehearsed ? "jobs counted" : what,
-                 (int64_t)(is_rehearsed ? changing->sums.selected : changing->sums.jobs));
-    }
-    return session_db_failed(session, status, "workunit");
+    status = job_change_pass(
+        &owner, &changing->selection, &changing->change,
+        is_rehearsed ? "jobs counted" : change_words[changing->change.kind].progress, &sums);
+    changing->sums = sums.jobs;
+    return status;
 }
 
 /* --- what is said ---------------------------------------------------------------------------- */
@@ -298,7 +265,7 @@ static enum status find_nothing(const struct changing *changing)
                     change_words[changing->change.kind].left);
     if (sums->selected == 0)
         return fail(&session->failure, STATUS_NOT_FOUND,
-                    "there is no such job (qmctl jobs list, qmctl jobs batches)");
+                    "there is no such job (qmctl jobs list, qmctl batch list)");
     return STATUS_OK;
 }
 

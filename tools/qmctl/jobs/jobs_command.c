@@ -8,6 +8,7 @@
 
 #include "config/config.h"
 #include "db/admin.h"
+#include "db/batches.h"
 #include "server/base/arena.h"
 #include "tools/qmctl/check/upload_check.h"
 #include "tools/qmctl/session/commands.h"
@@ -24,6 +25,31 @@
 
 enum { COMMIT_EVERY = 10000 }; /* jobs */
 
+/* --batch, by number or name, as a number. A name that no batch has is that of a new one. The row
+ * is written with the first jobs or, as they are, not at all. */
+static enum status take_batch(struct session *session, const struct app_row *app,
+                              struct text *value)
+{
+    struct new_batch batch = {.name = *value, .appid = app->id, .now = session->now};
+    int64_t id = 0;
+    enum status status = STATUS_OK;
+
+    if (text_to_i64(*value, &id) && id <= 0)
+        return STATUS_OK; /* none, or refused with the other numbers */
+    if (id == 0)
+        status = session_batch_name(session, *value);
+    if (status == STATUS_OK)
+        status = session_batch(session, option_value(session, "batch"), &id);
+    if (status == STATUS_NOT_FOUND && db_has_batches(session->db)) {
+        session->failure = (struct failure){.status = STATUS_OK};
+        status = session_db_failed(session, db_batch_add(session->db, &batch, &id), "batch");
+    }
+    if (status == STATUS_OK && db_has_batches(session->db))
+        status = session_db_failed(session, db_batch_open(session->db, id), "batch");
+    *value = text_print(session->arena, "%" PRId64, id);
+    return status;
+}
+
 static enum status read_parameters(struct session *session, struct jobs_settings *settings)
 {
     struct job_given *given = ARENA_ARRAY(session->arena, session->option_count, struct job_given);
@@ -35,11 +61,14 @@ static enum status read_parameters(struct session *session, struct jobs_settings
         const struct parameter *parameter =
             parameter_find(session->options[i].name, PARAMETER_ARGUMENT);
         struct text value = text_from(session->options[i].value);
-        enum status status;
+        enum status status = STATUS_OK;
 
         if (parameter == NULL)
             continue;
-        status = parameter_set(&settings->parameters, parameter, value, &session->failure);
+        if (text_is(session->options[i].name, "batch"))
+            status = take_batch(session, settings->app, &value);
+        if (status == STATUS_OK)
+            status = parameter_set(&settings->parameters, parameter, value, &session->failure);
         if (status != STATUS_OK)
             return status;
         given[settings->given_count++] = (struct job_given){parameter->name, value};

@@ -5,6 +5,7 @@
 
 #include "config/config.h"
 #include "db/admin.h"
+#include "db/batches.h"
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
 #include "server/base/file.h"
@@ -145,6 +146,74 @@ enum status session_app(struct session *session, const char *name, struct app_ro
     for (size_t i = 0; i < count; i++)
         names[i] = apps[i].name;
     return session_unknown(session, "application", name, names, count, "qmctl app add");
+}
+
+enum status session_user(struct session *session, const char *given, struct user_row *ret_user)
+{
+    enum status status =
+        db_admin_user_find(session->db, session->arena, text_from(given), 0, ret_user);
+
+    if (status == STATUS_NOT_FOUND)
+        return fail(&session->failure, status, "there is no account \"%s\" (qmctl user list)",
+                    given);
+    return session_db_failed(session, status, "user");
+}
+
+enum status session_batches(struct session *session)
+{
+    enum status status = session_db(session);
+
+    if (status == STATUS_OK && !db_has_batches(session->db))
+        return fail(&session->failure, STATUS_NOT_FOUND,
+                    "the database has no tables for batches and submitters: it is older than they "
+                    "are, and BOINC's html/ops/db_update.php adds them");
+    return status;
+}
+
+enum status session_batch(struct session *session, const char *given, int64_t *ret_id)
+{
+    struct batch_entry_row batch;
+    enum status status;
+
+    if (text_to_i64(text_from(given), ret_id)) {
+        if (*ret_id >= 1 && *ret_id <= INT32_MAX)
+            return STATUS_OK;
+        session->is_usage = true;
+        return fail(&session->failure, STATUS_INVALID,
+                    "%s is not the number of a batch: they are from 1 to %d", given, INT32_MAX);
+    }
+    status = session_batches(session);
+    if (status != STATUS_OK)
+        return status;
+    status = db_batch_find(session->db, session->arena, 0, text_from(given), &batch);
+    if (status == STATUS_NOT_FOUND)
+        return fail(&session->failure, status, "there is no batch \"%s\" (qmctl batch list)",
+                    given);
+    if (status == STATUS_INVALID)
+        return fail(&session->failure, status,
+                    "several batches have the name \"%s\": use the number of the one that you mean "
+                    "(qmctl batch list)",
+                    given);
+    if (status == STATUS_OK)
+        *ret_id = batch.id;
+    return session_db_failed(session, status, "batch");
+}
+
+enum status session_batch_name(struct session *session, struct text name)
+{
+    int64_t number;
+    bool is_fit = name.length > 0 && name.length <= BATCH_NAME_MOST &&
+                  !text_to_i64(name, &number) && text_equal(text_trim(name), name);
+
+    for (size_t i = 0; i < name.length; i++)
+        is_fit = is_fit && (unsigned char)name.at[i] >= ' ' && name.at[i] != 127;
+    if (is_fit)
+        return STATUS_OK;
+    session->is_usage = true;
+    return fail(&session->failure, STATUS_INVALID,
+                "\"%.60s\" cannot be the name of a batch: it has 1 to %d bytes, no blanks around "
+                "it, no control characters, and is not a number",
+                text_string(session->arena, name), BATCH_NAME_MOST);
 }
 
 /* By the file of BOINC's own tools. Without it servers find out after catalog_refresh seconds, so a

@@ -22,6 +22,7 @@ struct arena;
 struct config;
 struct config_findings;
 struct db;
+struct user_row;
 
 enum exit_code { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_NOTHING = 3 };
 
@@ -106,6 +107,15 @@ MUST_CHECK enum status session_db(struct session *session);
  * STATUS_NOT_FOUND: there is none, which is said, with the names that there are. */
 MUST_CHECK enum status session_app(struct session *session, const char *name,
                                    struct app_row *ret_app);
+/* Likewise, an account by its e-mail address. */
+MUST_CHECK enum status session_user(struct session *session, const char *given,
+                                    struct user_row *ret_user);
+/* Connects to a database that has tables for batches and submitters, or says what is missing. */
+MUST_CHECK enum status session_batches(struct session *session);
+/* Likewise, a batch by its name or number; of a number nobody asks whether there are such jobs. */
+MUST_CHECK enum status session_batch(struct session *session, const char *given, int64_t *ret_id);
+/* STATUS_INVALID: no batch can have this name. "12" would be taken for a number. */
+MUST_CHECK enum status session_batch_name(struct session *session, struct text name);
 /* Answers STATUS_NOT_FOUND, which is said with the names that there are: those of `known`, whose
  * `what` is "application" or so; `advice` says how there come to be some. */
 enum status session_unknown(struct session *session, const char *what, const char *name,

@@ -1,0 +1,157 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/passes/batch_pass.h"
+
+#include "db/batches.h"
+#include "server/base/arena.h"
+#include "server/base/clock.h"
+#include "server/passes/pass_repeat.h"
+
+#include "server/base/banned.h"
+
+enum { BATCHES_AT_ONCE = 100, REFRESH_PART = 100 /* of the time */ };
+
+struct batch_work {
+    struct pass_owner *owner;
+    int64_t id, now;
+    int64_t state;      /* to be written */
+    int64_t unfinished; /* jobs */
+};
+
+/* --- one batch ------------------------------------------------------------------------------- */
+
+static enum status refresh_one(void *subject)
+{
+    struct batch_work *work = subject;
+    enum status status = db_batch_refresh(work->owner->db, work->id, work->now, &work->unfinished);
+
+    return status == STATUS_OK ? db_commit(work->owner->db) : status;
+}
+
+/* A batch that is retired stays so. */
+static enum status end_one(void *subject)
+{
+    struct batch_work *work = subject;
+    struct arena_mark mark = arena_mark(work->owner->arena);
+    struct batch_entry_row batch;
+    enum status status = db_batch_lock(work->owner->db, work->owner->arena, work->id, &batch);
+
+    if (status == STATUS_OK && batch.state != BATCH_RETIRED)
+        status = db_batch_end(work->owner->db, work->id, work->state, work->now);
+    arena_rewind(work->owner->arena, mark);
+    return status == STATUS_OK ? db_commit(work->owner->db) : status;
+}
+
+static enum status never_expire(void *subject)
+{
+    struct batch_work *work = subject;
+    enum status status = db_batch_expire(work->owner->db, work->id, 0);
+
+    return status == STATUS_OK ? db_commit(work->owner->db) : status;
+}
+
+static enum status run(transaction_call *call, struct batch_work *work)
+{
+    return pass_failed(work->owner, repeat_transaction(work->owner->db, call, work), "batch");
+}
+
+enum status batch_abort(struct pass_owner *owner, int64_t id, int64_t now,
+                        struct job_change_sums *ret_sums)
+{
+    struct batch_work work = {.owner = owner, .id = id, .now = now, .state = BATCH_ABORTED};
+    const struct job_selection selection = {.batch = id};
+    const struct job_change cancel = {.kind = JOB_CHANGE_CANCEL, .now = now};
+    enum status status = job_change_pass(owner, &selection, &cancel, "jobs cancelled", ret_sums);
+
+    if (status == STATUS_OK && ret_sums->is_whole)
+        status = run(refresh_one, &work);
+    return status == STATUS_OK && ret_sums->is_whole ? run(end_one, &work) : status;
+}
+
+enum status batch_retire(struct pass_owner *owner, int64_t id, int64_t now, int64_t *ret_unfinished)
+{
+    struct batch_work work = {.owner = owner, .id = id, .now = now, .state = BATCH_RETIRED};
+    const struct job_selection selection = {.batch = id};
+    const struct job_change due = {.kind = JOB_CHANGE_TRANSITION, .now = now};
+    struct job_change_sums sums = {.is_whole = false};
+    enum status status = run(refresh_one, &work);
+
+    *ret_unfinished = work.unfinished;
+    if (status == STATUS_OK && work.unfinished > 0)
+        return STATUS_INVALID;
+    if (status == STATUS_OK)
+        status = run(end_one, &work);
+    if (status == STATUS_OK)
+        status = job_change_pass(owner, &selection, &due, "jobs due", &sums);
+    return status == STATUS_OK && sums.is_whole ? run(never_expire, &work) : status;
+}
+
+/* --- all of them ----------------------------------------------------------------------------- */
+
+static enum status refresh_all(struct pass_owner *owner, int64_t now)
+{
+    struct batch_work work = {.owner = owner, .now = now};
+    size_t count = BATCHES_AT_ONCE;
+    enum status status = STATUS_OK;
+
+    while (status == STATUS_OK && count == BATCHES_AT_ONCE && !pass_is_to_end(owner)) {
+        struct arena_mark mark = arena_mark(owner->arena);
+        struct id_row *ids;
+
+        status =
+            db_batches_in_progress(owner->db, owner->arena, work.id, BATCHES_AT_ONCE, &ids, &count);
+        status = pass_failed(owner, status, "batches");
+        for (size_t i = 0; status == STATUS_OK && i < count && !pass_is_to_end(owner); i++) {
+            work.id = ids[i].id;
+            status = run(refresh_one, &work);
+        }
+        arena_rewind(owner->arena, mark);
+    }
+    return status;
+}
+
+static enum status expire(struct pass_owner *owner, int64_t id, int64_t now)
+{
+    struct job_change_sums sums;
+    int64_t unfinished;
+    enum status status = batch_abort(owner, id, now, &sums);
+
+    if (status != STATUS_OK || !sums.is_whole)
+        return status;
+    status = batch_retire(owner, id, now, &unfinished);
+    return status == STATUS_INVALID ? STATUS_OK : status; /* jobs came in between: next time */
+}
+
+static enum status expire_all(struct pass_owner *owner, int64_t now)
+{
+    int64_t after = 0;
+    size_t count = BATCHES_AT_ONCE;
+    enum status status = STATUS_OK;
+
+    while (status == STATUS_OK && count == BATCHES_AT_ONCE && !pass_is_to_end(owner)) {
+        struct arena_mark mark = arena_mark(owner->arena);
+        struct id_row *ids;
+
+        status =
+            db_batches_expired(owner->db, owner->arena, after, now, BATCHES_AT_ONCE, &ids, &count);
+        status = pass_failed(owner, status, "batches");
+        for (size_t i = 0; status == STATUS_OK && i < count && !pass_is_to_end(owner); i++) {
+            after = ids[i].id;
+            status = expire(owner, after, now);
+        }
+        arena_rewind(owner->arena, mark);
+    }
+    return status;
+}
+
+enum status batch_pass(struct pass_owner *owner, int64_t now, struct batch_schedule *schedule)
+{
+    double began = clock_seconds(), ended;
+    enum status status;
+
+    if (began < schedule->refresh_at || !db_has_batches(owner->db))
+        return STATUS_OK;
+    status = refresh_all(owner, now);
+    ended = clock_seconds();
+    schedule->refresh_at = ended + REFRESH_PART * (ended - began);
+    return status == STATUS_OK ? expire_all(owner, now) : status;
+}

@@ -1,0 +1,30 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What becomes of batches (db/batches.h draws their states): their rows are kept true while jobs
+ * end, whoever's `expire_time` has passed is aborted and retired, and an administrator or the owner
+ * ends one early. Each may be done again after an interruption. */
+#ifndef SERVER_PASSES_BATCH_PASS_H
+#define SERVER_PASSES_BATCH_PASS_H
+
+#include "server/passes/job_change_pass.h"
+
+/* Kept from round to round; zeroed at first. */
+struct batch_schedule {
+    double refresh_at; /* clock_seconds(); not before, as it means counting all their jobs */
+};
+
+/* Refreshes the batches that are in progress, so rarely that counting takes a hundredth of the time
+ * at most, and ends those that have expired. One that fails stops no other. */
+MUST_CHECK enum status batch_pass(struct pass_owner *owner, int64_t now,
+                                  struct batch_schedule *schedule);
+
+/* Cancels the unfinished jobs of a batch; those that have an answer stay as they are. Then the
+ * batch is ABORTED, unless it is retired. */
+MUST_CHECK enum status batch_abort(struct pass_owner *owner, int64_t id, int64_t now,
+                                   struct job_change_sums *ret_sums);
+/* Nobody fetches its answers any more: the batch is RETIRED, and the transition of its jobs is due,
+ * after which their output files may be deleted. STATUS_INVALID: jobs of it are unfinished; their
+ * number is in *ret_unfinished. */
+MUST_CHECK enum status batch_retire(struct pass_owner *owner, int64_t id, int64_t now,
+                                    int64_t *ret_unfinished);
+
+#endif

@@ -1,0 +1,397 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Batches: their rows while jobs end, their states, who has expired, and who may submit. */
+#include "server/passes/batch_pass.h"
+
+#include "db/admin.h"
+#include "db/batches.h"
+#include "db/submitters.h"
+#include "server/base/arena.h"
+#include "tests/support/database.h"
+#include "tests/support/test.h"
+
+#include "server/base/banned.h"
+
+#define NOW 1800000000
+enum { JOBS = 600 };
+
+static struct test_fixture *fixture;
+static bool ends; /* what the owner of the pass says */
+static struct failure failure;
+
+static bool is_to_end(void *context)
+{
+    (void)context;
+    return ends;
+}
+
+static struct pass_owner owner(void)
+{
+    return (struct pass_owner){
+        .db = fixture->db, .arena = fixture->arena, .failure = &failure, .is_to_end = is_to_end};
+}
+
+/* Batch 1 of user 5 has 600 jobs with an unsent result each; batch 2, which is nobody's, three. */
+static int setup(void **state)
+{
+    (void)test_fixture_open(state);
+    fixture = *state;
+    ends = false;
+    failure = (struct failure){.status = STATUS_OK};
+    test_sql(fixture->database,
+             "INSERT INTO app (id, name) VALUES (1, 'demo'), (2, 'rare');"
+             "INSERT INTO user (id, email_addr, name, authenticator)"
+             " VALUES (5, 'ada', 'Ada', 'a'), (6, 'bob', 'Bob', 'b');"
+             "INSERT INTO batch (id, user_id, name, app_id, state, create_time)"
+             " VALUES (1, 5, 'genomes', 1, 1, 100), (2, 0, 'other', 2, 0, 200);"
+             "INSERT INTO workunit (id, name, appid, batch, transition_time)"
+             " SELECT seq, CONCAT('job_', seq), 1, 1, 2000000000 FROM seq_1_to_%d;"
+             "INSERT INTO workunit (id, name, appid, batch, transition_time)"
+             " SELECT 1000 + seq, CONCAT('other_', seq), 2, 2, 2000000000 FROM seq_1_to_3;"
+             "INSERT INTO result (id, name, workunitid, appid, batch, server_state)"
+             " SELECT id, CONCAT(name, '_0'), id, appid, batch, 2 FROM workunit",
+             JOBS);
+    return 0;
+}
+
+static int64_t number(const char *what)
+{
+    return test_sql_integer(fixture->database, "SELECT %s", what);
+}
+
+static int64_t state_of(int id)
+{
+    return test_sql_integer(fixture->database, "SELECT state FROM batch WHERE id = %d", id);
+}
+
+static void pass(int64_t now)
+{
+    struct pass_owner from = owner();
+    struct batch_schedule schedule = {.refresh_at = 0};
+
+    assert_status(STATUS_OK, batch_pass(&from, now, &schedule));
+    assert_true(schedule.refresh_at > 0);
+}
+
+/* --- what the row says ------------------------------------------------------------------------ */
+
+static void a_row_follows_its_jobs(void **state)
+{
+    (void)state;
+    pass(NOW);
+    assert_i64(number("njobs FROM batch WHERE id = 1"), JOBS);
+    assert_i64(number("1000 * fraction_done FROM batch WHERE id = 1"), 0);
+    test_sql(fixture->database,
+             "UPDATE workunit SET canonical_resultid = id, canonical_credit = 2 WHERE id <= 150;"
+             "UPDATE workunit SET error_mask = 2 WHERE id = 151;"
+             "UPDATE workunit SET error_mask = 16 WHERE id = 152;"
+             /* an answer, and an error that came later: it has its answer */
+             "UPDATE workunit SET error_mask = 4 WHERE id = 150");
+    pass(NOW + 10);
+    assert_i64(number("1000 * fraction_done FROM batch WHERE id = 1"), 1000 * 152 / JOBS);
+    assert_i64(number("nerror_jobs FROM batch WHERE id = 1"), 2);
+    assert_i64(number("credit_canonical FROM batch WHERE id = 1"), 300);
+    assert_i64(state_of(1), BATCH_IN_PROGRESS);
+    assert_i64(number("completion_time FROM batch WHERE id = 1"), 0);
+    /* what is new has no jobs yet, as far as anybody knows */
+    assert_i64(number("njobs FROM batch WHERE id = 2"), 0);
+    assert_i64(state_of(2), BATCH_INIT);
+}
+
+static void the_last_job_completes_it_and_purged_ones_stay_counted(void **state)
+{
+    (void)state;
+    test_sql(fixture->database, "UPDATE workunit SET canonical_resultid = id WHERE id < %d", JOBS);
+    pass(NOW);
+    assert_i64(state_of(1), BATCH_IN_PROGRESS);
+    test_sql(fixture->database, "DELETE FROM workunit WHERE id <= 100");
+    pass(NOW + 10);
+    assert_i64(number("njobs FROM batch WHERE id = 1"), JOBS);
+    assert_i64(number("fraction_done < 1 FROM batch WHERE id = 1"), 1);
+    test_sql(fixture->database, "UPDATE workunit SET error_mask = 8 WHERE id = %d", JOBS);
+    pass(NOW + 20);
+    assert_i64(state_of(1), BATCH_COMPLETE);
+    assert_i64(number("completion_time FROM batch WHERE id = 1"), NOW + 20);
+    assert_i64(number("1000 * fraction_done FROM batch WHERE id = 1"), 1000);
+    assert_i64(number("njobs FROM batch WHERE id = 1"), JOBS);
+}
+
+static void jobs_that_are_tried_again_open_it(void **state)
+{
+    const struct job_selection selection = {.name_prefix = TEXT("job_7")};
+    const struct job_change retry = {.kind = JOB_CHANGE_RETRY, .now = NOW};
+    struct job_change_sums sums;
+    struct pass_owner from = owner();
+
+    (void)state;
+    test_sql(fixture->database,
+             "UPDATE workunit SET error_mask = 2; UPDATE result SET server_state = 5, outcome = 3;"
+             "UPDATE batch SET state = 2, completion_time = 77");
+    assert_status(STATUS_OK, job_change_pass(&from, &selection, &retry, "jobs", &sums));
+    assert_i64((int64_t)sums.jobs.jobs, 11);
+    assert_i64(state_of(1), BATCH_IN_PROGRESS);
+    assert_i64(number("completion_time FROM batch WHERE id = 1"), 0);
+    assert_i64(state_of(2), BATCH_COMPLETE);
+}
+
+static void jobs_that_are_added_open_it(void **state)
+{
+    static const int after[] = {BATCH_IN_PROGRESS, BATCH_IN_PROGRESS, BATCH_IN_PROGRESS,
+                                BATCH_ABORTED, BATCH_RETIRED};
+
+    (void)state;
+    for (int before = BATCH_INIT; before <= BATCH_RETIRED; before++) {
+        test_sql(fixture->database, "UPDATE batch SET state = %d WHERE id = 1", before);
+        assert_status(STATUS_OK, db_batch_open(fixture->db, 1));
+        assert_status(STATUS_OK, db_commit(fixture->db));
+        assert_i64(state_of(1), after[before]);
+    }
+}
+
+/* --- its end -----------------------------------------------------------------------------------
+ */
+
+static void abort_cancels_what_is_unfinished(void **state)
+{
+    struct pass_owner from = owner();
+    struct job_change_sums sums;
+
+    (void)state;
+    test_sql(fixture->database, "UPDATE workunit SET canonical_resultid = id WHERE id <= 10;"
+                                "UPDATE result SET server_state = 4 WHERE id = 11");
+    assert_status(STATUS_OK, batch_abort(&from, 1, NOW, &sums));
+    assert_true(sums.is_whole);
+    assert_i64((int64_t)sums.jobs.jobs, JOBS - 10);
+    assert_i64((int64_t)sums.jobs.in_progress, 1);
+    assert_i64(state_of(1), BATCH_ABORTED);
+    assert_i64(number("completion_time FROM batch WHERE id = 1"), NOW);
+    assert_i64(number("COUNT(*) FROM workunit WHERE error_mask = 16 AND batch = 1"), JOBS - 10);
+    assert_i64(number("COUNT(*) FROM workunit WHERE error_mask = 16 AND batch = 2"), 0);
+    /* once more is the same */
+    assert_status(STATUS_OK, batch_abort(&from, 1, NOW + 5, &sums));
+    assert_i64((int64_t)sums.jobs.jobs, 0);
+    assert_i64(number("completion_time FROM batch WHERE id = 1"), NOW);
+}
+
+static void an_abort_that_was_interrupted_has_not_ended_it(void **state)
+{
+    struct pass_owner from = owner();
+    struct job_change_sums sums;
+
+    (void)state;
+    ends = true;
+    assert_status(STATUS_OK, batch_abort(&from, 1, NOW, &sums));
+    assert_false(sums.is_whole);
+    assert_i64(state_of(1), BATCH_IN_PROGRESS);
+}
+
+static void only_what_is_finished_is_retired(void **state)
+{
+    struct pass_owner from = owner();
+    int64_t unfinished = 0;
+
+    (void)state;
+    test_sql(fixture->database, "UPDATE workunit SET canonical_resultid = id WHERE id < %d", JOBS);
+    assert_status(STATUS_INVALID, batch_retire(&from, 1, NOW, &unfinished));
+    assert_i64(unfinished, 1);
+    assert_i64(state_of(1), BATCH_IN_PROGRESS);
+    test_sql(fixture->database, "UPDATE workunit SET canonical_resultid = id WHERE batch = 1");
+    assert_status(STATUS_OK, batch_retire(&from, 1, NOW, &unfinished));
+    assert_i64(state_of(1), BATCH_RETIRED);
+    assert_i64(number("expire_time FROM batch WHERE id = 1"), 0);
+    /* their files may go */
+    assert_i64(number("COUNT(*) FROM workunit WHERE batch = 1 AND transition_time = 1800000000"),
+               JOBS);
+    assert_i64(number("COUNT(*) FROM workunit WHERE batch = 2 AND transition_time = 1800000000"),
+               0);
+}
+
+static void a_retirement_that_was_interrupted_is_completed(void **state)
+{
+    (void)state;
+    test_sql(fixture->database,
+             "UPDATE workunit SET canonical_resultid = id WHERE batch = 1;"
+             "UPDATE batch SET state = %d, expire_time = %d WHERE id = 1",
+             BATCH_RETIRED, NOW - 1);
+    pass(NOW);
+    assert_i64(state_of(1), BATCH_RETIRED);
+    assert_i64(number("COUNT(*) FROM workunit WHERE batch = 1 AND transition_time = 1800000000"),
+               JOBS);
+    assert_i64(number("expire_time FROM batch WHERE id = 1"), 0);
+}
+
+/* BOINC's batch_stats.php keeps seconds there, the median of turnarounds. */
+static void who_has_expired_is_retired_and_nobody_else(void **state)
+{
+    static const struct {
+        double expire_time;
+        int state;
+    } rows[] = {{NOW, BATCH_RETIRED},
+                {NOW + 1, BATCH_IN_PROGRESS},
+                {0, BATCH_IN_PROGRESS},
+                {86400, BATCH_IN_PROGRESS},
+                {NOW - 1e8, BATCH_RETIRED}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        test_sql(fixture->database,
+                 "UPDATE batch SET state = 1, expire_time = %.0f WHERE id = 1;"
+                 "UPDATE workunit SET error_mask = 0, canonical_resultid = 0",
+                 rows[i].expire_time);
+        pass(NOW);
+        assert_i64(state_of(1), rows[i].state);
+        assert_i64(number("COUNT(*) FROM workunit WHERE error_mask = 16 AND batch = 1"),
+                   rows[i].state == BATCH_RETIRED ? JOBS : 0);
+    }
+}
+
+/* --- which there are ---------------------------------------------------------------------------
+ */
+
+static void lists_have_numbers_that_only_jobs_have_and_rows_without_jobs(void **state)
+{
+    struct answer_filter filter = {.before = INT64_MAX, .most = 10};
+    struct batch_view *views;
+    size_t count;
+
+    (void)state;
+    test_sql(fixture->database,
+             "INSERT INTO batch (id, name, app_id, user_id) VALUES (7, 'empty', 1, 6);"
+             "INSERT INTO workunit (id, name, appid, batch, create_time, error_mask)"
+             " VALUES (2000, 'x', 2, 9, 55, 2);"
+             "UPDATE result SET server_state = 4 WHERE id <= 3");
+    assert_status(STATUS_OK, db_batch_list(fixture->db, fixture->arena, &filter, &views, &count));
+    assert_i64((int64_t)count, 4);
+    assert_i64(views[0].row.batch, 9);
+    assert_i64(views[0].row.state, BATCH_STATE_NONE);
+    assert_i64(views[0].row.created, 55);
+    assert_i64(views[0].row.failed, 1);
+    assert_text(views[0].row.app, "rare");
+    assert_i64(views[1].row.batch, 7);
+    assert_i64(views[1].row.jobs, 0);
+    assert_text(views[1].row.owner, "bob");
+    assert_i64(views[3].row.batch, 1);
+    assert_i64(views[3].row.jobs, JOBS);
+    assert_i64(views[3].unsent, JOBS - 3);
+    assert_i64(views[3].in_progress, 3);
+    filter = (struct answer_filter){.before = 9, .most = 1};
+    assert_status(STATUS_OK, db_batch_list(fixture->db, fixture->arena, &filter, &views, &count));
+    assert_i64((int64_t)count, 1);
+    assert_i64(views[0].row.batch, 7);
+    filter = (struct answer_filter){.before = INT64_MAX, .most = 10, .appid = 2};
+    assert_status(STATUS_OK, db_batch_list(fixture->db, fixture->arena, &filter, &views, &count));
+    assert_i64((int64_t)count, 2);
+}
+
+static void a_name_of_several_is_nobodys(void **state)
+{
+    struct batch_entry_row batch;
+
+    (void)state;
+    assert_status(STATUS_OK,
+                  db_batch_find(fixture->db, fixture->arena, 0, TEXT("genomes"), &batch));
+    assert_i64(batch.id, 1);
+    test_sql(fixture->database, "INSERT INTO batch (name, user_id) VALUES ('genomes', 6)");
+    assert_status(STATUS_INVALID,
+                  db_batch_find(fixture->db, fixture->arena, 0, TEXT("genomes"), &batch));
+    assert_status(STATUS_NOT_FOUND,
+                  db_batch_find(fixture->db, fixture->arena, 0, TEXT("x' OR 1 = '1"), &batch));
+    assert_status(STATUS_OK, db_batch_find(fixture->db, fixture->arena, 2, NO_TEXT, &batch));
+    assert_text(batch.name, "other");
+}
+
+static void a_database_of_former_years_has_only_numbers(void **state)
+{
+    struct answer_filter filter = {.before = INT64_MAX, .most = 10};
+    const struct job_selection selection = {.batch = 2};
+    const struct job_change retry = {.kind = JOB_CHANGE_RETRY, .now = NOW};
+    struct job_change_sums sums;
+    struct pass_owner from;
+    struct batch_schedule schedule = {.refresh_at = 0};
+    struct batch_view *views;
+    size_t count;
+
+    (void)state;
+    assert_true(db_has_batches(fixture->db));
+    test_sql(fixture->database, "UPDATE workunit SET error_mask = 2; DROP TABLE batch");
+    db_close(fixture->db);
+    fixture->db = test_database_open(fixture->database);
+    from = owner();
+    assert_false(db_has_batches(fixture->db));
+    assert_status(STATUS_OK, db_batch_list(fixture->db, fixture->arena, &filter, &views, &count));
+    assert_i64((int64_t)count, 2);
+    assert_text(views[0].row.name, "");
+    assert_i64(views[0].row.state, BATCH_STATE_NONE);
+    assert_status(STATUS_OK, batch_pass(&from, NOW, &schedule));
+    assert_status(STATUS_OK, job_change_pass(&from, &selection, &retry, "jobs", &sums));
+    assert_i64((int64_t)sums.jobs.jobs, 3);
+    test_sql(fixture->database,
+             "CREATE TABLE batch (id INT, user_id INT, name VARCHAR(99), state INT,"
+             " app_id INT, create_time INT, completion_time DOUBLE,"
+             " credit_canonical DOUBLE, njobs INT, fraction_done DOUBLE,"
+             " nerror_jobs INT)");
+    db_close(fixture->db);
+    fixture->db = test_database_open(fixture->database);
+    from = owner();
+    test_sql(fixture->database, "INSERT INTO batch SET id = 2, user_id = 5, state = 1");
+    assert_status(STATUS_OK, batch_pass(&from, NOW, &schedule));
+    assert_i64(state_of(2), BATCH_IN_PROGRESS);
+}
+
+/* --- who may submit ----------------------------------------------------------------------------
+ */
+
+static void a_submitter_has_rights_applications_and_a_count(void **state)
+{
+    struct submitter_rights_row rights = {.quota = 2.5, .max_jobs_in_progress = 7};
+    struct submitter_row *rows;
+    size_t count;
+    bool was;
+
+    (void)state;
+    assert_status(STATUS_NOT_FOUND, db_submitter_lock(fixture->db, 5, &rights));
+    assert_status(STATUS_OK, db_submitter_save(fixture->db, 5, &rights));
+    assert_status(STATUS_OK, db_submitter_allow(fixture->db, 5, 2));
+    assert_status(STATUS_OK, db_submitter_allow(fixture->db, 5, 1));
+    assert_status(STATUS_OK, db_submitter_allow(fixture->db, 5, 1));
+    test_sql(fixture->database, "UPDATE workunit SET error_mask = 2 WHERE id <= 100");
+    assert_status(STATUS_OK, db_submitter_list(fixture->db, fixture->arena, &rows, &count));
+    assert_i64((int64_t)count, 1);
+    assert_text(rows[0].email, "ada");
+    assert_text(rows[0].apps, "demo rare");
+    assert_i64(rows[0].unfinished, JOBS - 100);
+    assert_i64((int64_t)(10 * rows[0].quota), 25);
+    assert_status(STATUS_OK, db_submitter_forbid(fixture->db, 5, 2));
+    rights.submit_all = 1;
+    assert_status(STATUS_OK, db_submitter_save(fixture->db, 5, &rights));
+    assert_status(STATUS_OK, db_submitter_lock(fixture->db, 5, &rights));
+    assert_i64(rights.submit_all, 1);
+    assert_status(STATUS_OK, db_submitter_list(fixture->db, fixture->arena, &rows, &count));
+    assert_text(rows[0].apps, "demo");
+    assert_status(STATUS_OK, db_submitter_remove(fixture->db, 5, &was));
+    assert_true(was);
+    assert_status(STATUS_OK, db_submitter_remove(fixture->db, 5, &was));
+    assert_false(was);
+    assert_status(STATUS_OK, db_commit(fixture->db));
+    assert_i64(number("COUNT(*) FROM user_submit_app"), 0);
+}
+
+int main(void)
+{
+#define CASE(name) cmocka_unit_test_setup_teardown(name, setup, test_fixture_close)
+    const struct CMUnitTest tests[] = {
+        CASE(a_row_follows_its_jobs),
+        CASE(the_last_job_completes_it_and_purged_ones_stay_counted),
+        CASE(jobs_that_are_tried_again_open_it),
+        CASE(jobs_that_are_added_open_it),
+        CASE(abort_cancels_what_is_unfinished),
+        CASE(an_abort_that_was_interrupted_has_not_ended_it),
+        CASE(only_what_is_finished_is_retired),
+        CASE(a_retirement_that_was_interrupted_is_completed),
+        CASE(who_has_expired_is_retired_and_nobody_else),
+        CASE(lists_have_numbers_that_only_jobs_have_and_rows_without_jobs),
+        CASE(a_name_of_several_is_nobodys),
+        CASE(a_database_of_former_years_has_only_numbers),
+        CASE(a_submitter_has_rights_applications_and_a_count),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
