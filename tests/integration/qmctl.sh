@@ -398,7 +398,7 @@ expect 1 '^qmctl: version 1.00 of demo for x86_64-pc-linux-gnu: it already exist
     in_project version add demo 1.00 x86_64-pc-linux-gnu "$demo/app"
 expect 1 '^qmctl: application x+: a text is too long for its column' in_project app add "$(printf 'x%.0s' {1..200})"
 echo '#!/bin/sh' >"$dir/app"
-expect 1 'other content' in_project version add demo 1.00 x86_64-pc-linux-gnu "$dir/app"
+expect 1 'different content' in_project version add demo 1.00 x86_64-pc-linux-gnu "$dir/app"
 same "the program is executable" \
     "$(stat -c %a "$project/download/demo_1.00_x86_64-pc-linux-gnu")" 755
 expect 0 'account_key +[0-9a-f]{32}' in_project user add Ada@Example.org --name Ada

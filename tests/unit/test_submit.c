@@ -259,7 +259,7 @@ static void name_stands_for_one_content(void **state)
     stage = stage_create(fixture->arena, &fixture->config);
     assert_status(STATUS_INVALID,
                   stage_input(stage, text_from(path), false, &file, &fixture->failure));
-    assert_non_null(strstr(fixture->failure.text, "other content"));
+    assert_non_null(strstr(fixture->failure.text, "different content"));
     /* By name alone it is what lies there. */
     assert_status(STATUS_OK, stage_input(stage, TEXT("a"), false, &file, &fixture->failure));
     assert_string_equal(file.md5, "900150983cd24fb0d6963f7d28e17f72");
