@@ -376,6 +376,8 @@ size_t db_statements_of_connection(void);
 /* Of jobs to be validated and finished ones to be assimilated. */
 MUST_CHECK enum status db_admin_oldest_waiting(struct db *db,
                                                struct oldest_waiting_row *ret_oldest);
+/* Jobs whose input files may be deleted; `most` at most are counted. */
+MUST_CHECK enum status db_admin_deletions_waiting(struct db *db, int64_t most, int64_t *ret_jobs);
 
 /* Applications of whose newest workunits, as many as are looked at, some leave less time than
  * `below` (s) from sending to the deadline, and the shortest of them (s). */

@@ -137,6 +137,16 @@ enum status db_backlog(struct db *db, int64_t now, int64_t most, struct backlog 
     return status;
 }
 
+enum status db_admin_deletions_waiting(struct db *db, int64_t most, int64_t *ret_jobs)
+{
+    struct jobs_counted_row counted;
+    enum status status = DB_ONE(db, admin_deletions_waiting, NULL, &counted, .most = most);
+
+    if (status == STATUS_OK)
+        *ret_jobs = counted.jobs;
+    return status;
+}
+
 enum status db_admin_oldest_waiting(struct db *db, struct oldest_waiting_row *ret_oldest)
 {
     return DB_ONE(db, admin_oldest_waiting, NULL, ret_oldest, DB_NO_VALUES);

@@ -48,6 +48,7 @@ enum {
     FAULTS_BYTES = 100000,
     SHORT_DEADLINE_S = 86400,
     SELDOM_S = 12 * 3600,
+    ENTRIES_LOOKED_AT = 5000, /* of a folder: its fan-out, and some files */
     FILES_LEFT_LEAST = 1000,
     FINDING_BYTES = 4096,
     CHECK_BYTES_MAX = 64 * 1024 * 1024,
@@ -156,6 +157,39 @@ static void check_urls(struct check *check)
                   url_fault(config->scheduler_url.items[i]));
 }
 
+/* Whether it leads everybody to the own machine. */
+static bool url_is_local(struct text url)
+{
+    static const char *const hosts[] = {"localhost", "127.", "[::1]"};
+    size_t at = text_find(url, TEXT("://"));
+
+    for (size_t i = 0; at < url.length && i < sizeof hosts / sizeof hosts[0]; i++)
+        if (text_starts((struct text){url.at + at + 3, url.length - at - 3}, text_from(hosts[i])))
+            return true;
+    return false;
+}
+
+static void check_local_url(struct check *check, const char *option, struct text url)
+{
+    if (url_is_local(url))
+        found(check, CHECK_ERROR,
+              "%s: " TEXT_FORMAT " is each client's own machine; master_url is " TEXT_FORMAT,
+              place(check, option), TEXT_ARG(url), TEXT_ARG(check->config->master_url));
+}
+
+/* Left from a trial on one machine, when the project's address was changed. */
+static void check_local_urls(struct check *check)
+{
+    const struct config *config = check->config;
+
+    if (config->master_url.length == 0 || url_is_local(config->master_url))
+        return;
+    check_local_url(check, "download_url", config->download_url);
+    check_local_url(check, "upload_url", config->upload_url);
+    for (size_t i = 0; i < config->scheduler_url.count; i++)
+        check_local_url(check, "scheduler_url", config->scheduler_url.items[i]);
+}
+
 static void check_options(struct check *check)
 {
     const struct config *config = check->config;
@@ -170,6 +204,7 @@ static void check_options(struct check *check)
             found(check, CHECK_ERROR, "config.xml: %s is not given", options[i].name);
     check_address(check);
     check_urls(check);
+    check_local_urls(check);
     if (config->min_sendwork_interval >= SELDOM_S)
         found(check, CHECK_WARNING, "%s: a host gets jobs once in %.1f hours at most",
               place(check, "min_sendwork_interval"), config->min_sendwork_interval / 3600);
@@ -190,6 +225,34 @@ static bool has_no_inodes(const char *path)
     struct statvfs room;
 
     return statvfs(path, &room) == 0 && room.f_files > 0 && room.f_favail < FILES_LEFT_LEAST;
+}
+
+/* Folders of the fan-out that other users made, such as a CGI program that ran as the web server.
+ */
+static void check_folders_within(struct check *check, const char *option, const char *path)
+{
+    DIR *folder = opendir(path);
+    struct arena_mark mark = arena_mark(check->arena);
+    const char *first = NULL;
+    int64_t closed = 0;
+    struct dirent *entry;
+
+    for (int i = 0; folder != NULL && i < ENTRIES_LOOKED_AT && (entry = readdir(folder)) != NULL;
+         i++) {
+        if (entry->d_type != DT_DIR || entry->d_name[0] == '.' ||
+            faccessat(dirfd(folder), entry->d_name, W_OK | X_OK, 0) == 0)
+            continue;
+        closed++;
+        if (first == NULL)
+            first = text_string(check->arena, text_from(entry->d_name));
+    }
+    if (folder != NULL)
+        (void)closedir(folder);
+    if (closed > 0)
+        found(check, CHECK_WARNING,
+              "%s: " COUNT_FORMAT " in %s, such as %s, not writable for the user who asks",
+              place(check, option), COUNT_ARG(closed, "folder"), path, first);
+    arena_rewind(check->arena, mark);
 }
 
 static void check_folder(struct check *check, const char *option, struct text dir)
@@ -215,6 +278,8 @@ static void check_folder(struct check *check, const char *option, struct text di
         found(check, CHECK_WARNING,
               "%s: everybody on this machine can put files into %s, and replace others: chmod o-w",
               place(check, option), path);
+    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode) && access(path, W_OK | X_OK) == 0)
+        check_folders_within(check, option, path);
 }
 
 /* Whether the one is the other, or lies in it. */

@@ -26,9 +26,9 @@ static const enum statement asked[] = {
 };
 
 /* What `qmctl status` counts. */
-static const enum statement of_status[] = {STATEMENT_admin_validations_waiting,
-                                           STATEMENT_admin_assimilations_waiting,
-                                           STATEMENT_admin_oldest_waiting};
+static const enum statement of_status[] = {
+    STATEMENT_admin_validations_waiting, STATEMENT_admin_assimilations_waiting,
+    STATEMENT_admin_deletions_waiting, STATEMENT_admin_oldest_waiting};
 
 /* They read in order of an index and end after so many rows. */
 static const enum statement bounded[] = {

@@ -83,10 +83,14 @@ static void limits_and_backlog_are_read(void **state)
     struct connection_limits_row limits;
     struct backlog backlog;
     struct oldest_waiting_row oldest;
+    int64_t deletions = -1;
 
     assert_status(STATUS_OK, db_admin_oldest_waiting(f->db, &oldest));
     assert_int_equal(oldest.validation, 0);
     assert_int_equal(oldest.assimilation, 0);
+    assert_int_equal(oldest.deletion, 0);
+    assert_status(STATUS_OK, db_admin_deletions_waiting(f->db, 2, &deletions));
+    assert_int_equal(deletions, 0);
     assert_status(STATUS_OK, db_admin_connection_limits(f->db, &limits));
     assert_true(limits.connections >= 10 && limits.statements >= 1000);
     assert_in_range(db_statements_of_connection(), 100, 400);
@@ -106,6 +110,15 @@ static void limits_and_backlog_are_read(void **state)
     assert_status(STATUS_OK, db_admin_oldest_waiting(f->db, &oldest));
     assert_int_equal(oldest.validation, 1000000001);
     assert_int_equal(oldest.assimilation, 1000000003);
+    assert_int_equal(oldest.deletion, 0);
+    test_sql(f->database, "UPDATE workunit SET file_delete_state = 1 + (id = 1),"
+                          " mod_time = FROM_UNIXTIME(1000000000 + id)");
+    assert_status(STATUS_OK, db_admin_oldest_waiting(f->db, &oldest));
+    assert_int_equal(oldest.deletion, 1000000002);
+    assert_status(STATUS_OK, db_admin_deletions_waiting(f->db, 9, &deletions));
+    assert_int_equal(deletions, 2);
+    assert_status(STATUS_OK, db_admin_deletions_waiting(f->db, 1, &deletions));
+    assert_int_equal(deletions, 1);
     test_sql(f->database, "UPDATE workunit SET transition_time = id, need_validate = 1,"
                           " assimilate_state = 1");
     assert_status(STATUS_OK, db_backlog(f->db, 200, 2, &backlog)); /* there are three */

@@ -301,6 +301,43 @@ break_no_server() {
     server_pid=
 }
 
+# --- from public reports of BOINC projects
+# A CGI upload handler ran as the web server's user.
+break_folder_of_another() {
+    mkdir -p "$project/upload/1a7"
+    chmod 755 "$project/upload/1a7"
+    chmod 644 "$project/config.xml"
+    chmod o+w "$project/upload"
+    [ "$(id -u)" -ne 0 ] || asks=(setpriv --reuid 65534 --regid 65534 --clear-groups)
+    [ "$(id -u)" -eq 0 ] || chmod 500 "$project/upload/1a7"
+}
+break_closed_config() {
+    chmod 600 "$project/config.xml"
+    [ "$(id -u)" -ne 0 ] || asks=(setpriv --reuid 65534 --regid 65534 --clear-groups)
+    [ "$(id -u)" -eq 0 ] || chmod 000 "$project/config.xml"
+}
+break_local_address() { option master_url http://boinc.example.invalid/test/; }
+break_redirected_scheduler() {
+    sed -i 's|location = /test_cgi/cgi {|&\n return 301 https://boinc.example.invalid/test_cgi/cgi;|' "$work/nginx1/nginx.conf"
+    reload_nginx
+}
+break_not_deleted() {
+    add_jobs 2 121
+    rows "UPDATE result SET server_state = 5 WHERE id IN (121, 122);
+        UPDATE workunit SET assimilate_state = 2, file_delete_state = 1, mod_time = NOW() - INTERVAL 40 DAY WHERE id IN (121, 122)"
+}
+break_core_version() {
+    add_jobs 1 123
+    option min_core_client_version 99000
+}
+break_moved_keys() { option key_dir "$work/nowhere"; }
+break_wait_timeout() { sql -e "SET GLOBAL wait_timeout = 5"; }
+break_no_index_page() { rm "$project/html/user/index.html"; }
+break_nobody_comes() {
+    add_jobs 1 124
+    rows "UPDATE host SET rpc_time = 1"
+}
+
 # --- what is well
 sleepers=() asks=() locker='' secure='' asked_project=$project restarts=''
 reload_nginx() { kill -HUP "$(cat "$work/nginx1/pid")"; }
@@ -312,18 +349,18 @@ mend() {
     [ -z "$secure" ] || end_process "$secure"
     locker='' secure=''
     rm -f "$work/full"
-    within 20 sql -e "SET GLOBAL read_only = 0, max_connections = 400, max_allowed_packet = 16777216, init_connect = '', max_prepared_stmt_count = 16382, innodb_flush_log_at_trx_commit = 1, general_log = 0;
+    within 20 sql -e "SET GLOBAL read_only = 0, max_connections = 400, max_allowed_packet = 16777216, init_connect = '', max_prepared_stmt_count = 16382, wait_timeout = 28800, innodb_flush_log_at_trx_commit = 1, general_log = 0;
         ALTER USER qm@localhost IDENTIFIED BY 'word'; GRANT ALL ON $schema.* TO qm@localhost"
     for sleeper in "${sleepers[@]}"; do wait "$sleeper" 2>/dev/null; done
     sleepers=()
     rows "RENAME TABLE IF EXISTS qm_duty_away TO qm_duty; ALTER TABLE host AUTO_INCREMENT = 1; ALTER TABLE team ENGINE=InnoDB;
         CREATE INDEX IF NOT EXISTS res_app_state ON result (appid, server_state);
-        DELETE FROM workunit; DELETE FROM result; DELETE FROM assignment; DELETE FROM host WHERE id = 99; UPDATE host SET max_results_day = 0;
+        DELETE FROM workunit; DELETE FROM result; DELETE FROM assignment; DELETE FROM host WHERE id = 99; UPDATE host SET max_results_day = 0, rpc_time = UNIX_TIMESTAMP();
         DELETE FROM qm_fate; DELETE FROM qm_host_fate; DELETE FROM qm_pass; DELETE FROM app WHERE id > 1; DELETE FROM app_version WHERE id > 5;
         UPDATE app_version SET plan_class = '', xml_doc = REPLACE(REGEXP_REPLACE(xml_doc, '<url>https://127[^/]*/', '<url>$base/test/download/'), '/downloads/', '/download/')"
     sql -e "DROP DATABASE IF EXISTS ${schema}_copy"
     rm -rf "$project/gui_urls.xml" "$project/terms_of_use.txt" "$project/templates/other_in.xml" "$work/copy" \
-        "$project/plan_class_spec.xml" "$project/stop_sched" "$project/stop_work" "$project/stop_upload" "$project/download/uploads"
+        "$project/plan_class_spec.xml" "$project/stop_sched" "$project/stop_work" "$project/stop_upload" "$project/download/uploads" "$project/upload/1a7"
     [ ! -d "$project/elsewhere" ] || mv "$project/elsewhere" "$project/upload"
     [ ! -d "$project/elsewhere_download" ] || mv "$project/elsewhere_download" "$project/download"
     if ! cmp -s "$work/nginx.conf" "$work/nginx1/nginx.conf"; then
@@ -378,7 +415,7 @@ said() {
 # Those that may be made together, as none hides or changes what is said of another.
 together=" future numbers lost_commits log_of_all failing_host missing_program cut_program changed_program
     missing_job_input missing_result_template not_served master_page failing_validator no_transitions not_validated
-    not_assimilated lost_app lost_target clock_back app_without_version old_app other_platform retired_versions new_client
+    not_assimilated not_deleted lost_app lost_target clock_back app_without_version old_app other_platform retired_versions new_client
     other_kind much_memory much_disk short_deadline version_number large_quorum time_outs open_key unknown_plan_class
     stop_uploads given_twice seldom outside not_innodb half_a_key gui_urls bad_template plan_class_word terms open_folder
     shown_password "

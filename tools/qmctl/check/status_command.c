@@ -35,6 +35,7 @@ enum {
     TRANSITION_LATE_S = 3600, /* then nobody makes them */
     VALIDATION_LATE_S = 3600,
     ASSIMILATION_LATE_S = 86400, /* some projects do it once a day */
+    DELETION_LATE_S = 2 * 86400, /* after the delay that the project wants */
     LARGE_REQUEST = 4 << 20,     /* bytes */
     PROGRESS_TELLS_S = 3600,
     FAILURES_TOLD_S = 1800, /* three times as long as a job is put off */
@@ -113,6 +114,7 @@ struct answer_page {
     CURLcode result;
     struct text failure; /* where the result is one */
     long status;
+    struct text moved; /* where it sends whoever asks; empty: nowhere */
     double seconds;
 };
 
@@ -122,12 +124,15 @@ static struct answer_page ask_page(struct session *session, struct text url)
                                  .result = CURLE_FAILED_INIT,
                                  .failure = TEXT("no memory")};
     CURL *easy = web_question(session->arena, url, (long)PATIENCE_S, &answer.page);
+    char *moved = NULL;
 
     if (easy == NULL)
         return answer;
     answer.result = curl_easy_perform(easy);
     curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &answer.status);
     curl_easy_getinfo(easy, CURLINFO_TOTAL_TIME, &answer.seconds);
+    if (curl_easy_getinfo(easy, CURLINFO_REDIRECT_URL, &moved) == CURLE_OK && moved != NULL)
+        answer.moved = text_copy(session->arena, text_from(moved));
     if (answer.result != CURLE_OK)
         answer.failure = web_question_failure(session->arena, easy, answer.result);
     curl_easy_cleanup(easy);
@@ -177,6 +182,12 @@ static bool look_at_scheduler(struct session *session, struct lines *lines, stru
     else if (answer.status == 404)
         words = TEXT("HTTP status 404: a web server answers, but does not pass requests on to a "
                      "scheduler (qmctl deploy)");
+    else if (answer.moved.length > 0)
+        words = text_print(session->arena,
+                           "HTTP status %ld: it redirects to " TEXT_FORMAT
+                           ", which loses what some clients send; if a scheduler is there, it "
+                           "should be scheduler_url",
+                           answer.status, TEXT_ARG(answer.moved));
     else if (answer.status != 200)
         words = text_print(session->arena, "HTTP status %ld", answer.status);
     else if (!is_ours || state.length == 0)
@@ -447,6 +458,7 @@ struct wait {
     int64_t jobs, since, done_at;
     int64_t most;
     const char *advice;
+    bool may_stay; /* some projects never do it: late is a warning */
 };
 
 static void add_waiting(struct lines *lines, const struct wait *wait)
@@ -465,9 +477,13 @@ static void add_waiting(struct lines *lines, const struct wait *wait)
                   text_print(session->arena, TEXT_FORMAT "; others were done " COUNT_FORMAT " ago",
                              TEXT_ARG(words),
                              COUNT_ARG((session->now - wait->done_at) / 60, "minute")));
-    else
-        add_line(lines, "waiting", text_from(wait->what), false,
-                 text_print(session->arena, TEXT_FORMAT ": %s", TEXT_ARG(words), wait->advice));
+    else {
+        words = text_print(session->arena, TEXT_FORMAT ": %s", TEXT_ARG(words), wait->advice);
+        if (wait->may_stay)
+            add_state(lines, "waiting", text_from(wait->what), "warning", words);
+        else
+            add_line(lines, "waiting", text_from(wait->what), false, words);
+    }
 }
 
 /* What others have to do: BOINC's daemons, or qmctl transition. */
@@ -477,7 +493,7 @@ static void look_at_backlog(struct session *session, struct lines *lines,
     struct backlog backlog;
     enum status status = db_backlog(session->db, session->now, COUNTED_MOST + 1, &backlog);
     struct oldest_waiting_row oldest;
-    int64_t late = 0;
+    int64_t late = 0, deletions;
     struct text transitions;
 
     if (status != STATUS_OK) {
@@ -501,12 +517,25 @@ static void look_at_backlog(struct session *session, struct lines *lines,
                 &(struct wait){"validation", backlog.validations, oldest.validation,
                                last_success(notes, "validation"), VALIDATION_LATE_S,
                                "does a validator run, or qmctl transition with --validate or "
-                               "--trust?"});
+                               "--trust?",
+                               false});
     add_waiting(lines,
                 &(struct wait){"assimilation", backlog.assimilations, oldest.assimilation,
                                last_success(notes, "assimilation"), ASSIMILATION_LATE_S,
                                "does an assimilator run, or qmctl transition with --assimilate "
-                               "COMMAND, or --assimilate none?"});
+                               "COMMAND, or --assimilate none?",
+                               false});
+    if (db_admin_deletions_waiting(session->db, COUNTED_MOST + 1, &deletions) == STATUS_OK)
+        add_waiting(lines,
+                    &(struct wait){.what = "deletion",
+                                   .jobs = deletions,
+                                   .since = oldest.deletion,
+                                   .done_at = last_success(notes, "deletion"),
+                                   .most = DELETION_LATE_S +
+                                           (int64_t)(session->config->delete_delay_hours * 3600),
+                                   .advice = "does a file deleter run, or qmctl transition with "
+                                             "--delete-files? Without it the disk fills up",
+                                   .may_stay = true});
 }
 
 /* Jobs that wait for something that is gone. */
