@@ -250,9 +250,11 @@ static void what_was_found_is_left_for_servers(void **state)
     assert_kept("\nhosts 1\njobs 0\n");
 }
 
-/* One host is enough for jobs that it can have, however many there are. */
+/* Few hosts are enough for jobs that most can have, however many there are. Which are drawn is
+ * chance. */
 static void status_asks_no_more_hosts_than_it_needs(void **state)
 {
+    static const char says[] = "jobs\t-\tok\tevery kind of waiting job fits a host (hosts asked: ";
     char line[BYTES];
 
     (void)state;
@@ -263,7 +265,8 @@ static void status_asks_no_more_hosts_than_it_needs(void **state)
              " seq, request FROM qm_host_said, seq_1_to_900 WHERE hostid = %d",
              APART);
     (void)ask("status", "jobs\t", line);
-    assert_says(line, "jobs\t-\tok\tevery kind of waiting job fits a host (hosts asked: 1)");
+    assert_says(line, says);
+    assert_in_range(strtol(line + sizeof(says) - 1, NULL, 10), 1, 20);
     test_sql(database, "UPDATE workunit SET rsc_memory_bound = 6.4e10 WHERE id = 5");
     (void)ask("status", "jobs\t", line);
     assert_says(line,
