@@ -143,6 +143,21 @@ enum status db_batch_refresh(struct db *db, int64_t id, int64_t now, int64_t *re
 
 /* --- many ------------------------------------------------------------------------------------ */
 
+enum status db_batches_held(struct db *db, struct arena *arena, const int64_t *batches,
+                            size_t count, int64_t **ret_held, size_t *ret_count)
+{
+    struct id_row *rows;
+    enum status status = DB_ALL(db, batches_held, arena, &rows, ret_count,
+                                .ids = db_sorted_ids(arena, batches, count));
+
+    *ret_held = status == STATUS_OK ? ARENA_ARRAY(arena, *ret_count, int64_t) : NULL;
+    if (status == STATUS_OK && *ret_held == NULL)
+        return STATUS_TOO_LARGE;
+    for (size_t i = 0; status == STATUS_OK && i < *ret_count; i++)
+        (*ret_held)[i] = rows[i].id;
+    return status;
+}
+
 enum status db_batches_in_progress(struct db *db, struct arena *arena, int64_t after, size_t most,
                                    struct id_row **ret_ids, size_t *ret_count)
 {

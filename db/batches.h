@@ -64,6 +64,10 @@ MUST_CHECK enum status db_batch_end(struct db *db, int64_t id, int64_t state, in
  * of the batch, without locks. *ret_unfinished: jobs with neither an answer nor an error. */
 MUST_CHECK enum status db_batch_refresh(struct db *db, int64_t id, int64_t now,
                                         int64_t *ret_unfinished);
+/* Which of these are not retired, so that somebody may still want the answers: rising, each once,
+ * in the arena. A number without a row is not held. */
+MUST_CHECK enum status db_batches_held(struct db *db, struct arena *arena, const int64_t *batches,
+                                       size_t count, int64_t **ret_held, size_t *ret_count);
 /* Numbers of batches in progress, or of those whose expire_time has passed, behind `after`. */
 MUST_CHECK enum status db_batches_in_progress(struct db *db, struct arena *arena, int64_t after,
                                               size_t most, struct id_row **ret_ids,

@@ -42,6 +42,8 @@ struct transition_part {
     struct pass_counts counts;
     struct fate_entry *fates; /* of those that timed out */
     size_t fate_count;
+    int64_t *held_batches; /* rising; their jobs keep their files */
+    size_t held_count;
 };
 
 /* Writes the results that are wanted, with their documents; a workunit for which that cannot be

@@ -9,8 +9,10 @@
 #include "server/passes/transition_pass.h"
 #include "config/config.h"
 #include "db/admin.h"
+#include "db/batches.h"
 #include "db/states.h"
 #include "server/base/arena.h"
+#include "server/base/sorted.h"
 #include "server/passes/pass_lease.h"
 #include "server/passes/pass_repeat.h"
 #include "server/passes/transition_parts.h"
@@ -63,22 +65,47 @@ static void bound_wanted(const struct transition_pass *pass, struct transition_w
     workunit->transition_time = pass->rules.now;
 }
 
+/* Of jobs whose files could be deleted. Whoever retires one of them meanwhile has the transition of
+ * its jobs come again, after this. */
+static enum status find_held(struct transition_pass *pass, struct transition_part *part)
+{
+    int64_t *batches = ARENA_ARRAY(pass->part, part->old.workunit_count, int64_t);
+    size_t count = 0;
+
+    if (batches == NULL)
+        return STATUS_NO_MEMORY;
+    for (size_t i = 0; i < part->old.workunit_count; i++) {
+        const struct due_workunit_row *workunit = &part->old.workunits[i];
+
+        if (workunit->batch > 0 && workunit->assimilate_state == ASSIMILATE_DONE)
+            batches[count++] = workunit->batch;
+    }
+    if (count == 0 || !db_has_batches(pass->owner->db))
+        return STATUS_OK;
+    return db_batches_held(pass->owner->db, pass->part, batches, count, &part->held_batches,
+                           &part->held_count);
+}
+
 /* Both lists go by workunit. */
 static void decide(struct transition_pass *pass, struct transition_part *part)
 {
+    struct transition_rules rules = pass->rules;
     size_t at = 0;
 
     for (size_t i = 0; i < part->old.workunit_count; i++) {
         const struct due_workunit_row *workunit = &part->old.workunits[i];
         size_t count = 0;
 
+        rules.keeps_files = sorted_find_id(part->held_batches, part->held_count, workunit->batch) !=
+                            part->held_count;
+
         while (at < part->old.result_count && part->old.results[at].workunitid < workunit->id)
             at++;
         while (at + count < part->old.result_count &&
                part->old.results[at + count].workunitid == workunit->id)
             count++;
-        transition_decide(&pass->rules, workunit, part->old.results + at, count,
-                          &part->new.workunits[i], part->new.results + at, &part->wanted[i]);
+        transition_decide(&rules, workunit, part->old.results + at, count, &part->new.workunits[i],
+                          part->new.results + at, &part->wanted[i]);
         count_changes(part, workunit, &part->new.workunits[i]);
         bound_wanted(pass, &part->wanted[i], &part->new.workunits[i]);
         part->wanted_count += part->wanted[i].count;
@@ -203,6 +230,8 @@ static enum status try_some(void *subject)
             db_admin_due_lock(db, pass->part, jobs->ids, jobs->count, pass->rules.now, &part.old);
     if (status == STATUS_OK)
         status = allocate_part(pass, &part);
+    if (status == STATUS_OK)
+        status = find_held(pass, &part);
     if (status != STATUS_OK)
         return status;
     decide(pass, &part);

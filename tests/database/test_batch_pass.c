@@ -2,10 +2,12 @@
 /* Batches: their rows while jobs end, their states, who has expired, and who may submit. */
 #include "server/passes/batch_pass.h"
 
+#include "config/config.h"
 #include "db/admin.h"
 #include "db/batches.h"
 #include "db/submitters.h"
 #include "server/base/arena.h"
+#include "server/passes/transition_pass.h"
 #include "tests/support/database.h"
 #include "tests/support/test.h"
 
@@ -244,6 +246,34 @@ static void who_has_expired_is_retired_and_nobody_else(void **state)
     }
 }
 
+/* A finished job, whose host came long ago, of a batch in each state and of a mere number. */
+static void files_stay_until_the_batch_is_retired(void **state)
+{
+    static const int64_t kept[] = {FILE_DELETE_INIT, FILE_DELETE_INIT, FILE_DELETE_INIT,
+                                   FILE_DELETE_INIT, FILE_DELETE_READY};
+    const struct config config = {.delete_delay_hours = 0};
+    const struct pass_settings settings = {.now = NOW};
+    struct pass_owner from = owner();
+    struct pass_counts counts = {.jobs = 0};
+
+    (void)state;
+    from.config = &config;
+    for (int batch = BATCH_INIT; batch <= BATCH_RETIRED + 1; batch++) {
+        test_sql(fixture->database,
+                 "UPDATE batch SET state = %d WHERE id = 1;"
+                 "UPDATE workunit SET batch = %d, canonical_resultid = id, assimilate_state = 2,"
+                 " file_delete_state = 0, transition_time = 1000 WHERE id = 1;"
+                 "UPDATE result SET server_state = 5, outcome = 1, validate_state = 1,"
+                 " file_delete_state = 0, received_time = 1000 WHERE id = 1",
+                 batch, batch > BATCH_RETIRED ? 77 : 1);
+        assert_status(STATUS_OK, transition_pass(&from, &settings, &counts));
+        assert_i64(number("file_delete_state FROM workunit WHERE id = 1"),
+                   batch > BATCH_RETIRED ? FILE_DELETE_READY : kept[batch]);
+        assert_i64(number("file_delete_state FROM result WHERE id = 1"),
+                   batch > BATCH_RETIRED ? FILE_DELETE_READY : kept[batch]);
+    }
+}
+
 /* --- which there are ---------------------------------------------------------------------------
  */
 
@@ -388,6 +418,7 @@ int main(void)
         CASE(only_what_is_finished_is_retired),
         CASE(a_retirement_that_was_interrupted_is_completed),
         CASE(who_has_expired_is_retired_and_nobody_else),
+        CASE(files_stay_until_the_batch_is_retired),
         CASE(lists_have_numbers_that_only_jobs_have_and_rows_without_jobs),
         CASE(a_name_of_several_is_nobodys),
         CASE(a_database_of_former_years_has_only_numbers),

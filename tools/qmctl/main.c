@@ -668,7 +668,7 @@ const struct subcommand subcommands[] = {
      .arguments_min = 1, .arguments_max = 1, .run = command_jobs_export},
     {"batch add", "NAME",
      "Adds a batch: a name for jobs that belong together, and an owner. jobs create --batch NAME "
-     "puts jobs into it.",
+     "puts jobs into it. Their files and rows stay until the batch is retired.",
      "qmctl batch add genomes --app demo --owner ada@example.org", OPTIONS(batch_add_options),
      .arguments_min = 1, .arguments_max = 1, .run = command_batch_add},
     {"batch list", "",
@@ -686,8 +686,9 @@ const struct subcommand subcommands[] = {
      "qmctl batch abort genomes", .arguments_min = 1, .arguments_max = 1, .asks = true,
      .run = command_batch_abort},
     {"batch retire", "BATCH",
-     "Notes that nobody needs the answers of a finished batch here any more. If interrupted, qmctl "
-     "transition completes it.",
+     "Notes that nobody needs the answers of a finished batch here any more. Until then its files "
+     "and rows stay, whatever --delete-files and purge find. If interrupted, qmctl transition "
+     "completes it.",
      "qmctl batch retire genomes", .arguments_min = 1, .arguments_max = 1,
      .run = command_batch_retire},
     {"submitter add", "EMAIL",

@@ -322,7 +322,7 @@ static int64_t delete_files(struct transition *transition)
     int64_t now = transition->rules->now, last = 0, next = TRANSITION_NEVER;
     bool all_final = true;
 
-    if (transition->workunit->assimilate_state != ASSIMILATE_DONE)
+    if (transition->workunit->assimilate_state != ASSIMILATE_DONE || transition->rules->keeps_files)
         return TRANSITION_NEVER;
     for (size_t i = 0; i < transition->count; i++) {
         const struct due_result_row *result = &transition->results[i];

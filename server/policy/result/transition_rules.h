@@ -15,6 +15,7 @@ struct transition_rules {
     int64_t delete_delay; /* s between the last report and the deletion of files */
     int64_t priority_on_over, priority_on_over_except_error; /* added for a job's later results */
     bool hr_class_static; /* a workunit whose results failed stays committed */
+    bool keeps_files;     /* of this one: its batch is not retired */
 };
 
 /* Results that are to be made. */
