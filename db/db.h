@@ -595,6 +595,11 @@ MUST_CHECK enum status db_server_leave(struct db *db, int64_t id);
 MUST_CHECK enum status db_servers_alive(struct db *db, struct arena *arena, int64_t patience,
                                         int64_t *ret_ids, size_t most, size_t *ret_count);
 
+/* Hosts wait for a thread of this server: written again while that is so. */
+MUST_CHECK enum status db_server_hosts_wait(struct db *db, int64_t id);
+/* Whether hosts waited for any of them a moment ago. */
+MUST_CHECK enum status db_servers_hosts_wait(struct db *db, bool *ret_do);
+
 /* The users that batches belong to: ret_userids[i] of ids[i], 0 where there is no such batch. The
  * ids rise, each once. */
 MUST_CHECK enum status db_batch_owners(struct db *db, struct arena *arena, const int64_t *ids,

@@ -161,6 +161,24 @@ enum status db_server_beat(struct db *db, int64_t id, struct text name)
     return DB_RUN(db, server_beat, NULL, .id = id, .name = name);
 }
 
+enum { WAITED_LATELY = 2 /* s */ };
+
+enum status db_server_hosts_wait(struct db *db, int64_t id)
+{
+    return DB_RUN(db, server_hosts_wait, NULL, .id = id);
+}
+
+enum status db_servers_hosts_wait(struct db *db, bool *ret_do)
+{
+    struct servers_waiting_row row;
+    enum status status =
+        DB_ONE(db, servers_waiting, NULL, &row, .patience = (int64_t)WAITED_LATELY);
+
+    if (status == STATUS_OK)
+        *ret_do = row.servers > 0;
+    return status;
+}
+
 enum status db_server_leave(struct db *db, int64_t id)
 {
     return DB_RUN(db, server_leave, NULL, .id = id);

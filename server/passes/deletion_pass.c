@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which input files are needed is not in any index: when some are to be deleted, the documents of
- * all unfinished workunits are read, and the names in them kept as hashes. Two names of one hash
- * only keep a file too long. In a loop that is done so seldom that it takes a twentieth of the
- * time at most. */
+/* A batch is some pages of rows. Only the names of their files are kept; then nothing of the
+ * database is open while the files are deleted, one folder after another, and one transaction marks
+ * the rows. What is needed of input files is read so seldom in a loop that it takes a twentieth of
+ * the time at most. */
 #include "server/passes/deletion_pass.h"
 
 #include "config/config.h"
-#include "db/admin.h"
 #include "db/file_deletion.h"
 #include "db/lease.h"
 #include "server/base/arena.h"
 #include "server/base/clock.h"
 #include "server/passes/complaints.h"
+#include "server/passes/needed_inputs.h"
 #include "server/passes/pass_lease.h"
+#include "server/passes/pass_repeat.h"
 #include "server/passes/upload_folder.h"
 #include "server/submit/inputs_lock.h"
 #include "server/submit/output_files.h"
@@ -25,18 +26,35 @@
 
 #include "server/base/banned.h"
 
-enum { ERRORS_EVERY = 3600, REST = 20 /* times as long as the reading took */ };
-#define PART_BYTES ((size_t)1 << 30)
-
-struct name_set {
-    uint64_t *hashes;
-    size_t count, room;
+enum {
+    ERRORS_EVERY = 3600,
+    REST = 20,         /* times as long as the reading took */
+    BATCH_ROWS = 1024, /* a multiple of DB_DELETION_MOST */
+    BATCH_FILES = 4096 /* no other row is begun */
 };
+#define PART_BYTES ((size_t)1 << 30)
 
 /* That a file is not there says something only where the folder is. */
 struct files_folder {
     struct text path;
-    bool is_there; /* as was seen a moment ago: for one page */
+    bool is_there; /* as was seen a moment ago: for one batch */
+};
+
+struct doomed_row {
+    int64_t id, state; /* its new one */
+    size_t files_left; /* that were not dealt with */
+    bool is_needed;
+    struct text too_long; /* the name of one that lists too many files; empty: none */
+};
+struct doomed_file {
+    struct text name, path;
+    size_t row;
+};
+struct batch {
+    struct doomed_row rows[BATCH_ROWS];
+    struct doomed_file files[BATCH_FILES + OUTPUT_FILES_MAX];
+    size_t row_count, file_count;
+    int64_t due_count; /* rows that are not needed */
 };
 
 struct deleted_files;
@@ -45,100 +63,16 @@ struct deletion {
     struct pass_owner *owner;
     struct pass_counts *counts;
     struct complaints complaints;
-    struct arena *arena; /* of one page */
-    struct name_set needed;
+    struct arena *arena;       /* of one page, and then of the statements */
+    struct arena *batch_arena; /* of the files */
+    struct needed_inputs needed;
     struct files_folder uploads, downloads;
     struct pass_lease *lease; /* of outputs, or of all inputs */
     const struct deleted_files *which;
-    int64_t state, after; /* behind which row of that state the next page begins */
-    struct deletable_row *rows;
+    int64_t state, after; /* behind which row of that state the next batch begins */
+    struct batch *batch;
     int64_t left; /* rows that may still be looked at */
 };
-
-/* --- names
- * ---------------------------------------------------------------------------------------- */
-
-static enum status add_name(struct name_set *names, struct text name)
-{
-    if (names->count == names->room) {
-        size_t room = names->room > 0 ? 2 * names->room : 1024;
-        uint64_t *hashes = reallocarray(names->hashes, room, sizeof(*hashes));
-
-        if (hashes == NULL)
-            return STATUS_NO_MEMORY;
-        names->hashes = hashes;
-        names->room = room;
-    }
-    names->hashes[names->count++] = text_hash(name);
-    return STATUS_OK;
-}
-
-static int compare_hashes(const void *a, const void *b)
-{
-    const uint64_t *left = a, *right = b;
-
-    return (*left > *right) - (*left < *right);
-}
-
-static bool has_name(const struct name_set *names, struct text name)
-{
-    uint64_t hash = text_hash(name);
-
-    return names->count > 0 &&
-           bsearch(&hash, names->hashes, names->count, sizeof(hash), compare_hashes) != NULL;
-}
-
-static enum status add_document(struct deletion *deletion, struct text document)
-{
-    struct arena_mark mark = arena_mark(deletion->arena);
-    struct output_file *files;
-    size_t count;
-    enum status status = output_files_read(deletion->arena, document, &files, &count);
-
-    for (size_t i = 0; status == STATUS_OK && i < count; i++)
-        status = add_name(&deletion->needed, files[i].name);
-    arena_rewind(deletion->arena, mark);
-    return status;
-}
-
-/* Of one state: all of INIT, of the others those that are still needed. */
-static enum status read_needed(struct deletion *deletion, int64_t state)
-{
-    struct deletable_row *rows;
-    size_t count = DB_DELETION_MOST;
-    int64_t after = 0;
-    enum status status = STATUS_OK;
-
-    while (status == STATUS_OK && count == DB_DELETION_MOST) {
-        arena_reset(deletion->arena);
-        status = db_deletion_workunits(deletion->owner->db, deletion->arena, state, after, &rows,
-                                       &count);
-        for (size_t i = 0; status == STATUS_OK && i < count; i++) {
-            after = rows[i].id;
-            if (rows[i].is_needed != 0)
-                status = add_document(deletion, rows[i].document);
-        }
-    }
-    return status;
-}
-
-static enum status find_needed(struct deletion *deletion)
-{
-    static const int64_t states[] = {FILE_DELETE_READY, FILE_DELETE_ERROR, FILE_DELETE_INIT};
-    struct version_entry_row *versions;
-    size_t count;
-    enum status status;
-
-    arena_reset(deletion->arena);
-    status = db_admin_versions(deletion->owner->db, deletion->arena, &versions, &count);
-    for (size_t i = 0; status == STATUS_OK && i < count; i++)
-        status = add_document(deletion, versions[i].app_version.xml_doc);
-    for (size_t i = 0; status == STATUS_OK && i < sizeof(states) / sizeof(states[0]); i++)
-        status = read_needed(deletion, states[i]);
-    if (deletion->needed.count > 0)
-        qsort(deletion->needed.hashes, deletion->needed.count, sizeof(uint64_t), compare_hashes);
-    return status;
-}
 
 /* --- files
  * ---------------------------------------------------------------------------------------- */
@@ -158,8 +92,8 @@ static enum status delete_path(struct deletion *deletion, struct files_folder *f
 }
 
 /* What BOINC's programs put beside an input file. */
-static enum status delete_siblings(struct deletion *deletion, const struct output_file *file,
-                                   struct text path, struct failure *failure)
+static enum status delete_siblings(struct deletion *deletion, const struct doomed_file *file,
+                                   struct failure *failure)
 {
     static const char *const endings[] = {".gz", ".md5"};
     enum status status = STATUS_OK;
@@ -167,12 +101,12 @@ static enum status delete_siblings(struct deletion *deletion, const struct outpu
     for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]) && status == STATUS_OK; i++) {
         struct text name =
             text_print(deletion->arena, TEXT_FORMAT "%s", TEXT_ARG(file->name), endings[i]);
-        struct text sibling =
-            text_print(deletion->arena, TEXT_FORMAT "%s", TEXT_ARG(path), endings[i]);
+        struct text path =
+            text_print(deletion->arena, TEXT_FORMAT "%s", TEXT_ARG(file->path), endings[i]);
 
-        if (!has_name(&deletion->needed, name))
-            status = delete_path(deletion, &deletion->downloads,
-                                 text_string(deletion->arena, sibling), failure);
+        if (!needed_inputs_have(&deletion->needed, name))
+            status = delete_path(deletion, &deletion->downloads, text_string(deletion->arena, path),
+                                 failure);
     }
     return status;
 }
@@ -189,149 +123,213 @@ static const struct deleted_files outputs = {db_deletion_results, db_deletion_sa
 static const struct deleted_files inputs = {db_deletion_workunits, db_deletion_save_workunits,
                                             true};
 
-/* DONE, or ERROR where a file could not be deleted. */
-static int64_t delete_files(struct deletion *deletion, const struct deletable_row *row,
-                            bool are_inputs)
+static void delete_file(struct deletion *deletion, const struct doomed_file *file)
 {
-    const struct config *config = deletion->owner->config;
-    struct files_folder *folder = are_inputs ? &deletion->downloads : &deletion->uploads;
-    struct output_file *files;
-    size_t count;
-    int64_t state = FILE_DELETE_DONE;
+    bool is_input = deletion->which->are_inputs;
+    struct files_folder *folder = is_input ? &deletion->downloads : &deletion->uploads;
+    struct doomed_row *row = &deletion->batch->rows[file->row];
+    struct arena_mark mark = arena_mark(deletion->arena);
+    struct failure why = {.status = STATUS_OK};
+    enum status status =
+        delete_path(deletion, folder, text_string(deletion->arena, file->path), &why);
 
-    if (are_inputs && text_contains(row->name, TEXT("nodelete")))
-        return FILE_DELETE_DONE;
-    if (output_files_read(deletion->arena, row->document, &files, &count) != STATUS_OK) {
-        complain(&deletion->complaints, deletion->owner, "files of", row->name,
-                 "the list is too long", ERRORS_EVERY);
-        return FILE_DELETE_ERROR;
+    if (status == STATUS_OK && is_input)
+        status = delete_siblings(deletion, file, &why);
+    row->files_left--;
+    if (status != STATUS_OK) {
+        complain(&deletion->complaints, deletion->owner, "file", file->path, why.text,
+                 ERRORS_EVERY);
+        row->state = FILE_DELETE_ERROR;
     }
-    for (size_t i = 0; i < count; i++) {
-        struct text path =
-            output_file_path(deletion->arena, &files[i], folder->path, config->uldl_dir_fanout);
-        struct failure why = {.status = STATUS_OK};
-        enum status status;
-
-        if (path.length == 0 || files[i].no_delete ||
-            (are_inputs && has_name(&deletion->needed, files[i].name)))
-            continue;
-        status = delete_path(deletion, folder, text_string(deletion->arena, path), &why);
-        if (status == STATUS_OK && are_inputs)
-            status = delete_siblings(deletion, &files[i], path, &why);
-        if (status == STATUS_OK)
-            continue;
-        complain(&deletion->complaints, deletion->owner, "file", path, why.text, ERRORS_EVERY);
-        state = FILE_DELETE_ERROR;
-    }
-    return state;
+    arena_rewind(deletion->arena, mark);
 }
 
-/* --- rows
- * ----------------------------------------------------------------------------------------- */
-
-static void begin_page(struct deletion *deletion)
+static int compare_paths(const void *a, const void *b)
 {
+    const struct doomed_file *left = a, *right = b;
+
+    return text_compare(left->path, right->path);
+}
+
+/* What is left of the batch when it is to end, or the lease is lost, is looked at again. */
+static void delete_batch_files(struct deletion *deletion)
+{
+    struct batch *batch = deletion->batch;
+
+    if (batch->file_count > 0)
+        qsort(batch->files, batch->file_count, sizeof(batch->files[0]), compare_paths);
     arena_reset(deletion->arena);
+    for (size_t i = 0; i < batch->file_count && pass_lease_is_held(deletion->lease); i++)
+        delete_file(deletion, &batch->files[i]);
+}
+
+/* --- batches
+ * -------------------------------------------------------------------------------------- */
+
+static bool has_room(const struct deletion *deletion)
+{
+    const struct batch *batch = deletion->batch;
+
+    return batch->row_count < BATCH_ROWS && batch->file_count < BATCH_FILES &&
+           batch->due_count < deletion->left;
+}
+
+static void add_files(struct deletion *deletion, const struct output_file *files, size_t count)
+{
+    int64_t fanout = deletion->owner->config->uldl_dir_fanout;
+    bool are_inputs = deletion->which->are_inputs;
+    struct text folder = are_inputs ? deletion->downloads.path : deletion->uploads.path;
+    struct batch *batch = deletion->batch;
+
+    for (size_t i = 0; i < count; i++) {
+        struct text path = output_file_path(deletion->batch_arena, &files[i], folder, fanout);
+
+        if (path.length == 0 || files[i].no_delete ||
+            (are_inputs && needed_inputs_have(&deletion->needed, files[i].name)))
+            continue;
+        batch->files[batch->file_count++] = (struct doomed_file){
+            text_copy(deletion->batch_arena, files[i].name), path, batch->row_count};
+        batch->rows[batch->row_count].files_left++;
+    }
+}
+
+static void add_row(struct deletion *deletion, const struct deletable_row *row)
+{
+    struct batch *batch = deletion->batch;
+    struct doomed_row *doomed = &batch->rows[batch->row_count];
+    struct output_file *files;
+    size_t count;
+    bool stays;
+
+    *doomed = (struct doomed_row){row->id, FILE_DELETE_DONE, 0, row->is_needed != 0, NO_TEXT};
+    batch->due_count += !doomed->is_needed;
+    stays = doomed->is_needed ||
+            (deletion->which->are_inputs && text_contains(row->name, TEXT("nodelete")));
+    if (!stays && output_files_read(deletion->arena, row->document, &files, &count) == STATUS_OK)
+        add_files(deletion, files, count);
+    else if (!stays)
+        doomed->too_long = text_copy(deletion->batch_arena, row->name);
+    batch->row_count++;
+}
+
+static void begin_batch(struct deletion *deletion)
+{
+    arena_reset(deletion->batch_arena);
+    deletion->batch->row_count = deletion->batch->file_count = 0;
+    deletion->batch->due_count = 0;
     deletion->uploads.is_there = deletion->downloads.is_there = false;
 }
 
-struct outcome_list { /* the rows of a page by what became of them */
-    int64_t done[DB_DELETION_MOST], failed[DB_DELETION_MOST];
-    size_t done_count, failed_count;
-};
-
-static void note_outcome(struct outcome_list *outcomes, int64_t id, int64_t state)
-{
-    if (state == FILE_DELETE_DONE)
-        outcomes->done[outcomes->done_count++] = id;
-    else
-        outcomes->failed[outcomes->failed_count++] = id;
-}
-
-/* What is not saved is looked at again, and is gone then. */
-static enum status save_outcomes(struct deletion *deletion, const struct outcome_list *outcomes)
-{
-    const struct deleted_files *which = deletion->which;
-    struct db *db = deletion->owner->db;
-    enum status status;
-
-    if (outcomes->done_count + outcomes->failed_count == 0)
-        return db_end(db);
-    status = pass_lease_check(deletion->lease);
-    if (status == STATUS_OK)
-        status = which->save(db, deletion->arena, outcomes->done, outcomes->done_count,
-                             FILE_DELETE_DONE);
-    if (status == STATUS_OK)
-        status = which->save(db, deletion->arena, outcomes->failed, outcomes->failed_count,
-                             FILE_DELETE_ERROR);
-    if (status == STATUS_OK)
-        status = db_commit(db);
-    if (status != STATUS_OK)
-        (void)db_rollback(db);
-    return status == STATUS_DB_RETRY || status == STATUS_NOT_FOUND ? STATUS_OK : status;
-}
-
-static enum status find_page(void *subject, int64_t *ret_ids, size_t most, size_t *ret_count)
+/* Page by page, as documents may be long. */
+static enum status find_batch(void *subject, int64_t *ret_ids, size_t most, size_t *ret_count)
 {
     struct deletion *deletion = subject;
-    enum status status;
+    struct batch *batch = deletion->batch;
+    int64_t after = deletion->after;
+    size_t count = DB_DELETION_MOST;
+    enum status status = STATUS_OK;
 
-    (void)most; /* DB_DELETION_MOST */
-    begin_page(deletion);
-    status = deletion->which->read(deletion->owner->db, deletion->arena, deletion->state,
-                                   deletion->after, &deletion->rows, ret_count);
-    for (size_t i = 0; status == STATUS_OK && i < *ret_count; i++)
-        ret_ids[i] = deletion->rows[i].id;
+    must(most == BATCH_ROWS);
+    begin_batch(deletion);
+    while (status == STATUS_OK && count == DB_DELETION_MOST && has_room(deletion)) {
+        struct deletable_row *rows;
+
+        arena_reset(deletion->arena);
+        status = deletion->which->read(deletion->owner->db, deletion->arena, deletion->state, after,
+                                       &rows, &count);
+        for (size_t i = 0; status == STATUS_OK && i < count && has_room(deletion); i++) {
+            ret_ids[batch->row_count] = after = rows[i].id;
+            add_row(deletion, &rows[i]);
+        }
+        if (status == STATUS_OK && arena_overflowed(deletion->batch_arena))
+            status = STATUS_NO_MEMORY;
+    }
+    *ret_count = batch->row_count;
     return status;
 }
 
-/* Pages of outputs are shared with others; of inputs we have all. */
-static enum status next_page(struct deletion *deletion, size_t *ret_count)
+/* Batches of outputs are shared with others; of inputs we have all. */
+static enum status next_batch(struct deletion *deletion)
 {
-    int64_t ids[DB_DELETION_MOST];
+    int64_t ids[BATCH_ROWS];
+    size_t count;
+    enum status status;
 
-    *ret_count = 0;
-    if (deletion->which->are_inputs)
-        return find_page(deletion, ids, DB_DELETION_MOST, ret_count);
-    return pass_lease_take(deletion->lease, find_page, deletion, ids, DB_DELETION_MOST, ret_count);
+    if (!deletion->which->are_inputs)
+        return pass_lease_take(deletion->lease, find_batch, deletion, ids, BATCH_ROWS, &count);
+    status = find_batch(deletion, ids, BATCH_ROWS, &count);
+    return status == STATUS_OK ? db_end(deletion->owner->db) : status;
 }
 
-static enum status delete_page(struct deletion *deletion, size_t count)
+static enum status save_state(struct deletion *deletion, int64_t state)
 {
-    struct outcome_list outcomes = {.done_count = 0};
+    const struct batch *batch = deletion->batch;
+    int64_t ids[BATCH_ROWS];
+    size_t count = 0;
 
-    for (size_t i = 0; i < count && deletion->left > 0 && pass_lease_is_held(deletion->lease);
-         i++) {
-        const struct deletable_row *row = &deletion->rows[i];
+    for (size_t i = 0; i < batch->row_count; i++)
+        if (!batch->rows[i].is_needed && batch->rows[i].files_left == 0 &&
+            batch->rows[i].state == state)
+            ids[count++] = batch->rows[i].id;
+    return deletion->which->save(deletion->owner->db, deletion->arena, ids, count, state);
+}
 
-        deletion->after = row->id;
-        if (row->is_needed != 0)
+static enum status try_to_save(void *subject)
+{
+    struct deletion *deletion = subject;
+    enum status status = pass_lease_check(deletion->lease);
+
+    arena_reset(deletion->arena);
+    if (status == STATUS_NOT_FOUND)
+        return db_rollback(deletion->owner->db); /* others have them */
+    if (status == STATUS_OK)
+        status = save_state(deletion, FILE_DELETE_DONE);
+    if (status == STATUS_OK)
+        status = save_state(deletion, FILE_DELETE_ERROR);
+    return status == STATUS_OK ? db_commit(deletion->owner->db) : status;
+}
+
+/* What is not saved is looked at again, and is gone then. */
+static enum status delete_batch(struct deletion *deletion)
+{
+    struct batch *batch = deletion->batch;
+
+    for (size_t i = 0; i < batch->row_count; i++) {
+        if (batch->rows[i].too_long.length == 0)
             continue;
-        deletion->left--;
-        note_outcome(&outcomes, row->id, delete_files(deletion, row, deletion->which->are_inputs));
+        complain(&deletion->complaints, deletion->owner, "files of", batch->rows[i].too_long,
+                 "the list is too long", ERRORS_EVERY);
+        batch->rows[i].state = FILE_DELETE_ERROR;
     }
-    return save_outcomes(deletion, &outcomes);
+    delete_batch_files(deletion);
+    deletion->after = batch->rows[batch->row_count - 1].id;
+    deletion->left -= batch->due_count;
+    return batch->due_count > 0 ? repeat_transaction(deletion->owner->db, try_to_save, deletion)
+                                : STATUS_OK;
 }
 
-/* Those in this state, page by page. */
+/* Those in this state, batch by batch. */
 static enum status delete_all_of(struct deletion *deletion, const struct deleted_files *which,
                                  int64_t state)
 {
-    size_t count = DB_DELETION_MOST;
+    bool goes_on = true;
     enum status status = STATUS_OK;
 
     deletion->which = which;
     deletion->state = state;
     deletion->after = 0;
-    while (status == STATUS_OK && count > 0 && deletion->left > 0) {
-        int64_t before = deletion->after;
+    while (status == STATUS_OK && goes_on && deletion->left > 0) {
+        double begun = clock_seconds();
 
-        status = next_page(deletion, &count);
-        if (status == STATUS_OK && count > 0)
-            status = delete_page(deletion, count);
-        if (deletion->after == before)
-            break; /* nothing was done: the lease is lost */
+        status = next_batch(deletion);
+        if (status != STATUS_OK || deletion->batch->row_count == 0)
+            break;
+        status = delete_batch(deletion);
+        goes_on = pass_lease_is_held(deletion->lease);
         pass_progress(deletion->owner, "files deleted", deletion->counts->files_deleted);
+        /* Whoever makes jobs waits for the end of inputs. */
+        if (status == STATUS_OK && goes_on && !which->are_inputs)
+            status = pass_give_way(deletion->owner, clock_seconds() - begun);
     }
     return status;
 }
@@ -379,9 +377,7 @@ static enum status delete_unneeded_inputs(struct deletion *deletion, bool with_e
 
     if (status != STATUS_OK || count == 0)
         return status;
-    status = find_needed(deletion);
-    if (status == STATUS_OK)
-        status = db_end(deletion->owner->db);
+    status = needed_inputs_read(&deletion->needed, deletion->owner->db, deletion->arena);
     if (status == STATUS_OK && with_errors)
         status = delete_all_of(deletion, &inputs, FILE_DELETE_ERROR);
     return status == STATUS_OK ? delete_all_of(deletion, &inputs, FILE_DELETE_READY) : status;
@@ -448,7 +444,9 @@ enum status deletion_pass(struct pass_owner *owner, const struct pass_settings *
     if (!settings->deletes_files)
         return STATUS_OK;
     deletion.arena = arena_create(PART_BYTES);
-    if (deletion.arena != NULL)
+    deletion.batch_arena = arena_create(PART_BYTES);
+    deletion.batch = malloc(sizeof(*deletion.batch));
+    if (deletion.arena != NULL && deletion.batch_arena != NULL && deletion.batch != NULL)
         status = delete_all(&deletion, schedule, with_errors);
     if (status == STATUS_OK)
         status = complaints_keep(&deletion.complaints, owner,
@@ -461,6 +459,8 @@ enum status deletion_pass(struct pass_owner *owner, const struct pass_settings *
     else if (with_errors)
         schedule->errors_at = settings->now + ERRORS_EVERY;
     arena_destroy(deletion.arena);
-    free(deletion.needed.hashes);
+    arena_destroy(deletion.batch_arena);
+    free(deletion.batch);
+    needed_inputs_free(&deletion.needed);
     return pass_failed(owner, status, "deletion of files");
 }

@@ -3,7 +3,8 @@
  * no_delete, and input files that another unfinished workunit or an app version names too: the last
  * workunit that names a file takes it along. While jobs are made, input files stay. A file that is
  * not there is as good as deleted, unless the whole folder is not there or is empty: that is an
- * error, which is tried again every hour. */
+ * error, which is tried again every hour. Between two batches of outputs it gives way to waiting
+ * hosts; of inputs it does not, as whoever makes jobs waits for their end. */
 #ifndef SERVER_PASSES_DELETION_PASS_H
 #define SERVER_PASSES_DELETION_PASS_H
 

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/passes/job_change_pass.h"
 
+#include "config/config.h"
 #include "server/base/arena.h"
 #include "server/passes/pass_repeat.h"
+#include "server/submit/inputs_lock.h"
 
 #include "server/base/banned.h"
 
@@ -41,6 +43,16 @@ static enum status change_part(void *subject)
     return STATUS_OK;
 }
 
+/* A job that is taken up again needs its input files, which may just be deleted. */
+static int lock_inputs(const struct pass_owner *owner, const struct job_change *change)
+{
+    bool needs_them = change->kind == JOB_CHANGE_RETRY || change->kind == JOB_CHANGE_REVALIDATE;
+
+    return needs_them && !change->is_rehearsed
+               ? inputs_lock_shared(text_string(owner->arena, owner->config->download_dir))
+               : -1;
+}
+
 enum status job_change_pass(struct pass_owner *owner, const struct job_selection *selection,
                             const struct job_change *change, const char *what,
                             struct job_change_sums *ret_sums)
@@ -48,6 +60,7 @@ enum status job_change_pass(struct pass_owner *owner, const struct job_selection
     struct job_changing changing = {
         .owner = owner, .selection = selection, .change = change, .sums = &ret_sums->jobs};
     enum status status = STATUS_OK;
+    int lock = lock_inputs(owner, change);
 
     *ret_sums = (struct job_change_sums){.is_whole = false};
     while (status == STATUS_OK && !changing.place.is_done && !pass_is_to_end(owner)) {
@@ -56,6 +69,7 @@ enum status job_change_pass(struct pass_owner *owner, const struct job_selection
             owner, what,
             (int64_t)(change->is_rehearsed ? ret_sums->jobs.selected : ret_sums->jobs.jobs));
     }
+    inputs_unlock(lock);
     ret_sums->is_whole = changing.place.is_done;
     return pass_failed(owner, status, "workunit");
 }

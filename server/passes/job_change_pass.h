@@ -12,7 +12,8 @@ struct job_change_sums {
     bool is_whole; /* false: it was to end before all were looked at */
 };
 
-/* `what` stands in lines of progress, and counts the jobs that were changed, or in a rehearsal all
+/* Who takes failed jobs up again waits while input files are deleted (inputs_lock.h). `what` stands
+ * in lines of progress, and counts the jobs that were changed, or in a rehearsal all
  * that were selected. After a failure *ret_sums is what was committed. */
 MUST_CHECK enum status job_change_pass(struct pass_owner *owner,
                                        const struct job_selection *selection,

@@ -3,7 +3,9 @@
 
 #include "db/db.h"
 #include "server/base/arena.h"
+#include "server/base/clock.h"
 #include "server/base/random.h"
+#include "server/passes/pass.h"
 
 #include <time.h>
 
@@ -16,6 +18,8 @@ enum { TRIES_MAX = 8, PAUSE_LEAST = 10 /* ms */, PAUSE_MOST = 200, FAILURES_LEAS
 #define WRITE_PART      20
 #define WRITE_SOONEST   0.05 /* s */
 #define WRITE_LATEST    1.0
+#define REST            3   /* times as long as the work */
+#define REST_MOST       5.0 /* s */
 #define CATALOG_BYTES   ((size_t)1 << 30)
 
 static void pause_a_moment(void)
@@ -70,6 +74,28 @@ double pass_next_write(double begun, double ended)
 
     pause = pause > WRITE_SOONEST ? pause : WRITE_SOONEST;
     return ended + (pause < WRITE_LATEST ? pause : WRITE_LATEST);
+}
+
+double pass_rest(double seconds)
+{
+    double rest = REST * seconds;
+
+    return rest < REST_MOST ? rest : REST_MOST;
+}
+
+enum status pass_give_way(const struct pass_owner *owner, double seconds)
+{
+    static const struct timespec moment = {.tv_nsec = 20000000};
+    double until;
+    bool hosts_wait = false;
+    enum status status = db_servers_hosts_wait(owner->db, &hosts_wait);
+
+    if (status == STATUS_OK)
+        status = db_end(owner->db);
+    until = clock_seconds() + (hosts_wait ? pass_rest(seconds) : 0);
+    while (status == STATUS_OK && clock_seconds() < until && !pass_is_to_end(owner))
+        (void)nanosleep(&moment, NULL);
+    return status;
 }
 
 enum status for_each_app(struct db *db, app_call *call, void *subject)

@@ -11,6 +11,7 @@
 
 struct app_row;
 struct db;
+struct pass_owner;
 
 /* One transaction: begins, commits or fails. */
 typedef enum status transaction_call(void *subject);
@@ -36,6 +37,13 @@ size_t pass_part_jobs(size_t *part, double seconds, size_t least, size_t most, i
 /* When answers of a command are written next, where that took from `begun` to `ended`: 20 times a
  * second, or so rarely that it takes a twentieth of the time; once a second at least. */
 double pass_next_write(double begun, double ended);
+
+/* For what nobody waits for, between two pieces of the work, of which the last took `seconds`:
+ * where hosts wait for a scheduler (db_servers_hosts_wait) it rests pass_rest of that, or until the
+ * owner is to end. Nothing is open. */
+MUST_CHECK enum status pass_give_way(const struct pass_owner *owner, double seconds);
+/* So that it takes a quarter of the time; some seconds at most. */
+double pass_rest(double seconds);
 
 typedef enum status app_call(void *subject, const struct app_row *app);
 /* Calls it for each application of the project, until it fails. */

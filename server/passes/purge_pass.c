@@ -3,14 +3,17 @@
 
 #include "db/db.h"
 #include "server/base/arena.h"
+#include "server/base/clock.h"
 #include "server/passes/archive.h"
 #include "server/passes/pass_lease.h"
 #include "server/passes/pass_repeat.h"
 
 #include "server/base/banned.h"
 
-enum { PART_JOBS = 64 };
+enum { PART_LEAST = 8, PART_FIRST = 64, PART_MOST = 256 };
 #define PART_BYTES ((size_t)1 << 30)
+#define PART_SMALL ((size_t)4 << 20)
+#define PART_LARGE ((size_t)16 << 20)
 
 struct purge {
     struct pass_owner *owner;
@@ -20,6 +23,7 @@ struct purge {
     struct pass_lease *lease;
     int64_t after; /* the last that was looked at */
     int64_t left;  /* jobs that may still go */
+    size_t part;   /* jobs in the next transaction */
 };
 
 struct purged_jobs {
@@ -69,14 +73,25 @@ static enum status find_due(void *subject, int64_t *ret_ids, size_t most, size_t
                         ret_count);
 }
 
+size_t purge_part_after(size_t part, size_t bytes)
+{
+    if (bytes < PART_SMALL)
+        part *= 2;
+    else if (bytes > PART_LARGE)
+        part /= 2;
+    part = part > PART_LEAST ? part : PART_LEAST;
+    return part < PART_MOST ? part : PART_MOST;
+}
+
 static enum status purge_all(struct purge *purge)
 {
-    int64_t ids[PART_JOBS];
+    int64_t ids[PART_MOST];
     size_t count;
     enum status status;
 
     do {
-        size_t most = purge->left < PART_JOBS ? (size_t)purge->left : PART_JOBS;
+        size_t most = purge->left < (int64_t)purge->part ? (size_t)purge->left : purge->part;
+        double begun = clock_seconds();
 
         status = pass_lease_take(purge->lease, find_due, purge, ids, most, &count);
         if (status == STATUS_OK && count > 0) {
@@ -84,7 +99,10 @@ static enum status purge_all(struct purge *purge)
             status = repeat_transaction(purge->owner->db, try_some,
                                         &(struct purged_jobs){purge, ids, count});
         }
+        purge->part = purge_part_after(purge->part, arena_used(purge->arena));
         pass_progress(purge->owner, "jobs purged", purge->counts->jobs);
+        if (status == STATUS_OK && count > 0)
+            status = pass_give_way(purge->owner, clock_seconds() - begun);
     } while (status == STATUS_OK && count > 0 && purge->left > 0);
     return pass_failed(purge->owner, status, "purge");
 }
@@ -127,6 +145,7 @@ enum status purge_pass(struct pass_owner *owner, const struct purge_settings *se
                           .counts = counts,
                           .arena = arena_create(PART_BYTES),
                           .lease = pass_lease_create(owner, "purge", 0),
+                          .part = PART_FIRST,
                           .left = settings->jobs_max > 0 ? settings->jobs_max : INT64_MAX};
     enum status status = STATUS_NO_MEMORY;
 

@@ -350,6 +350,21 @@ void server_look_for_servers(struct server *server)
     pthread_mutex_unlock(&server->lock);
 }
 
+bool server_hosts_wait(struct server *server, double seconds, int64_t *ret_server_id)
+{
+    struct filler_figures filled = {.server_id = 0};
+    struct receiver_figures line = {.oldest = 0};
+
+    pthread_mutex_lock(&server->lock);
+    if (server->filler != NULL && server->receiver != NULL) {
+        filler_figures(server->filler, &filled);
+        receiver_figures(server->receiver, &line);
+    }
+    pthread_mutex_unlock(&server->lock);
+    *ret_server_id = filled.server_id;
+    return filled.server_id != 0 && line.oldest >= seconds;
+}
+
 static void note_stop(const char *name, bool was_there, bool is_there)
 {
     if (was_there != is_there)

@@ -109,6 +109,9 @@ void server_replace_project(struct server *server, struct project *project);
 void server_look_for_stops(struct server *server);
 /* Looks how many servers work on the database. */
 void server_look_for_servers(struct server *server);
+/* A request has waited this long for a thread, and still does. False, too, where nobody knows of
+ * this server (qm_server). */
+bool server_hosts_wait(struct server *server, double seconds, int64_t *ret_server_id);
 
 /* One log line per finding. */
 struct config_findings;

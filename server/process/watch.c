@@ -43,6 +43,7 @@
 #include "server/base/banned.h"
 
 enum { TICK_MS = 500, WHY_BYTES_MAX = 1000 };
+#define WAIT_NOTED 0.05 /* s */
 
 /* Until the catalog was read once, and after a failure, in ns. */
 static const uint64_t catalog_retry_ns = UINT64_C(1000000000);
@@ -507,6 +508,20 @@ static void check_folder(struct watcher *watcher, const struct config *config)
     health_note_folder(server_health(watcher->server), &found);
 }
 
+/* Passes of other programs then leave it the processors and the database. */
+static void say_that_hosts_wait(struct watcher *watcher)
+{
+    int64_t server_id;
+
+    if (watcher->db == NULL || !server_hosts_wait(watcher->server, WAIT_NOTED, &server_id))
+        return;
+    if (db_server_hosts_wait(watcher->db, server_id) != STATUS_OK ||
+        db_commit(watcher->db) != STATUS_OK) {
+        log_event(LOG_LEVEL_WARNING, "waiting_not_said", text_from(db_error(watcher->db)));
+        close_database(watcher);
+    }
+}
+
 static void check_all(struct watcher *watcher)
 {
     bool reload = atomic_exchange(&watcher->reload, false);
@@ -523,6 +538,7 @@ static void check_all(struct watcher *watcher)
     refresh_catalog(watcher, snapshot.config);
     do_duties(watcher, &snapshot);
     fade_credit(watcher);
+    say_that_hosts_wait(watcher);
     read_backlog(watcher);
     flush_fates(watcher);
     read_fates(watcher);

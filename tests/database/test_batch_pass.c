@@ -28,8 +28,11 @@ static bool is_to_end(void *context)
 
 static struct pass_owner owner(void)
 {
-    return (struct pass_owner){
-        .db = fixture->db, .arena = fixture->arena, .failure = &failure, .is_to_end = is_to_end};
+    return (struct pass_owner){.db = fixture->db,
+                               .config = test_database_config(fixture->database),
+                               .arena = fixture->arena,
+                               .failure = &failure,
+                               .is_to_end = is_to_end};
 }
 
 /* Batch 1 of user 5 has 600 jobs with an unsent result each; batch 2, which is nobody's, three. */

@@ -4,6 +4,7 @@
 #include "tests/support/database.h"
 #include "tests/support/test.h"
 
+#include "db/db.h"
 #include "db/pass_note.h"
 #include "server/base/arena.h"
 #include "server/passes/pass_repeat.h"
@@ -300,6 +301,40 @@ static void writing_takes_a_twentieth_of_the_time(void **state)
     assert_real(pass_next_write(100, 102), 103, 1e-9);
 }
 
+static void old_jobs_go_by_the_memory_that_they_take(void **state)
+{
+    (void)state;
+    assert_int_equal(purge_part_after(64, 1000), 128);
+    assert_int_equal(purge_part_after(256, 1000), 256);
+    assert_int_equal(purge_part_after(64, 8 << 20), 64);
+    assert_int_equal(purge_part_after(64, 17 << 20), 32);
+    assert_int_equal(purge_part_after(8, 17 << 20), 8);
+}
+
+static void what_nobody_waits_for_takes_a_quarter_of_the_time(void **state)
+{
+    (void)state;
+    assert_real(pass_rest(0.5), 1.5, 1e-9);
+    assert_real(pass_rest(100), 5, 1e-9);
+}
+
+/* Whoever rests asks whether it is to end. */
+static void waiting_hosts_are_given_way(void **state)
+{
+    struct test_fixture *fixture = *state;
+
+    heard.ends_after = 1;
+    test_sql(fixture->database, "INSERT INTO qm_server (id, name, started, beat, hosts_waited)"
+                                " VALUES (1, 'a', 0, 0, 0), (2, 'b', 0, 0, UNIX_TIMESTAMP() - 60)");
+    assert_status(STATUS_OK, pass_give_way(&owner, 1));
+    assert_int_equal(heard.questions, 0);
+    assert_status(STATUS_OK, db_server_hosts_wait(fixture->db, 2));
+    assert_status(STATUS_OK, db_commit(fixture->db));
+    assert_status(STATUS_OK, pass_give_way(&owner, 1));
+    assert_int_equal(heard.questions, 1);
+    heard = (struct heard){.count = 0};
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, open_owner, test_fixture_close)
@@ -311,6 +346,9 @@ int main(void)
         CASE(an_owner_that_is_to_end_is_obeyed),
         CASE(what_the_database_refuses_is_in_the_failure),
         CASE(old_jobs_are_purged_as_many_as_may),
+        CASE(waiting_hosts_are_given_way),
+        cmocka_unit_test(old_jobs_go_by_the_memory_that_they_take),
+        cmocka_unit_test(what_nobody_waits_for_takes_a_quarter_of_the_time),
         cmocka_unit_test(parts_follow_the_time_that_commands_take),
         cmocka_unit_test(writing_takes_a_twentieth_of_the_time),
     };

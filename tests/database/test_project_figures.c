@@ -317,9 +317,11 @@ static void processes_know_each_other_and_outlive_each_other(void **state)
     counter_add(COUNTER_jobs_sent, 7000);
     status_keeper_add(one, levels); /* what this process did before goes to it as well */
     turn(one);
-    test_sql(fixture->database, "INSERT INTO qm_server VALUES (101, 'a:1', UNIX_TIMESTAMP() - 90,"
-                                " UNIX_TIMESTAMP()), (102, 'b:2', UNIX_TIMESTAMP() - 50,"
-                                " UNIX_TIMESTAMP() - 30)");
+    test_sql(
+        fixture->database,
+        "INSERT INTO qm_server (id, name, started, beat) VALUES (101, 'a:1', UNIX_TIMESTAMP() - 90,"
+        " UNIX_TIMESTAMP()), (102, 'b:2', UNIX_TIMESTAMP() - 50,"
+        " UNIX_TIMESTAMP() - 30)");
     test_sql(fixture->database,
              "INSERT INTO qm_figures SELECT kind, begin, 102, 'seconds 40\njobs_sent 5\nrequests 3'"
              " FROM qm_figures WHERE process = 101");

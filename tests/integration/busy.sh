@@ -26,4 +26,15 @@ claim "the limit of one server falls to $(part_of 1)" within 60 limit_is "$(part
 start_server two --threads 8
 claim "and to $(part_of 2), where there is another one" within 60 limit_is "$(part_of 2)"
 claim "it serves" reply_has '<userid>1</userid>'
+
+# Who waits for a thread is told to the programs that can wait.
+rows "UPDATE qm_server SET hosts_waited = 0"
+sql "$schema" -e "BEGIN; SELECT id FROM user FOR UPDATE; SELECT SLEEP(60); ROLLBACK" >/dev/null 2>&1 &
+holder=$!
+started+=("$holder")
+"$QM_BINARY_DIR/qmload" --authenticator "$account" --hosts 200 --connections 200 --requests 1 --seconds 0 "$url" >"$work/load.out" 2>&1 &
+started+=($!)
+say_it() { [ "$(rows "SELECT COUNT(*) FROM qm_server WHERE hosts_waited > 0")" -ge 1 ]; }
+claim "a server says that hosts wait" within 30 say_it
+end_process "$holder"
 finish

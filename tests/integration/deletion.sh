@@ -156,6 +156,47 @@ delete_files
 claim "a report behind the deletion is too late" test "$(rows "SELECT validate_state FROM result WHERE id = 604")" = 5
 claim "and its file goes too" not test -e "$uploads/out 604"
 
+# --- files are not deleted while failed jobs are taken up again
+add_job 70 1 input_70
+rows "UPDATE workunit SET canonical_resultid = 0, error_mask = 8 WHERE id = 70"
+exec 7<"$work/down"
+flock -x 7 # as who deletes input files
+"$QM_BINARY_DIR/qmctl" --project "$project" jobs retry --name job_70 >"$work/retry.log" 2>&1 7<&- &
+retry_pid=$!
+started+=("$retry_pid")
+is_waiting() { grep -q -- "-> FLOCK .* $retry_pid " /proc/locks; }
+claim "who takes up a failed job waits while input files are deleted" within 15 is_waiting
+claim "and has not begun" test "$(rows "SELECT file_delete_state FROM workunit WHERE id = 70")" = 1
+exec 7<&-
+claim "then it goes on" wait "$retry_pid"
+claim "and the job needs its file" test "$(rows "SELECT file_delete_state FROM workunit WHERE id = 70")" = 0
+rows "DELETE FROM workunit WHERE id = 70"
+
+# --- killed at any moment: what is marked as deleted is gone, and in the end all is
+rows "SET sql_mode = ''; INSERT INTO workunit (id, appid, name, file_delete_state, assimilate_state, transition_time,
+    canonical_resultid) SELECT seq, 1, CONCAT('many_', seq), 2, 2, 2147483647, seq FROM seq_1001_to_4000; INSERT INTO result
+    (id, workunitid, appid, name, server_state, outcome, validate_state, file_delete_state, xml_doc_in) SELECT seq, seq, 1,
+    CONCAT('many_', seq), 5, 1, 1, 1, CONCAT('<result><file_ref><file_name>many_', seq,
+    '</file_name></file_ref></result>') FROM seq_1001_to_4000"
+for ((i = 1001; i <= 4000; i++)); do echo output >"$uploads/many_$i"; done
+there() { find "$uploads" -name 'many_*' -printf '%f\n' | sort; }
+kills=0 wrong=0
+for _ in {1..15}; do
+    "$QM_BINARY_DIR/qmctl" --project "$project" transition --now "$now" --delete-files >/dev/null 2>&1 &
+    pid=$!
+    sleep "0.$((RANDOM % 2))$((RANDOM % 10))"
+    kill -KILL "$pid" 2>/dev/null && kills=$((kills + 1))
+    wait "$pid" 2>/dev/null
+    rows "SELECT name FROM result WHERE id > 1000 AND file_delete_state = 2" | sort >"$work/marked"
+    wrong=$((wrong + $(comm -12 "$work/marked" <(there) | wc -l)))
+    rows "UPDATE qm_lease SET valid_until = 0" # a minute goes by
+done
+say "killed $kills times, $(there | wc -l) files left"
+claim "no file is left whose row says that it is deleted" test $wrong = 0
+delete_files
+claim "in the end none is left" test "$(there | wc -l)" = 0
+claim "and the rows say so" test "$(rows "SELECT COUNT(*) FROM result WHERE id > 1000 AND file_delete_state <> 2")" = 0
+
 # --- a folder that becomes empty by it
 find "$work/down" -type f -delete
 add_job 93 1 input_93

@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The names of input files that somebody still needs. That is in no index: the documents of all
+ * unfinished workunits are read, and the names in them kept as hashes, eight to sixteen bytes for
+ * each different one. Two names with the same hash only keep a file too long. */
+#ifndef SERVER_PASSES_NEEDED_INPUTS_H
+#define SERVER_PASSES_NEEDED_INPUTS_H
+
+#include "server/base/text.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct arena;
+struct db;
+
+/* Zeroed at first. */
+struct needed_inputs {
+    uint64_t *hashes; /* rising once all is read */
+    size_t count, room;
+};
+
+/* The caller holds inputs_lock.h alone, and so nobody makes jobs meanwhile, or takes failed ones up
+ * again. Each page is read in a transaction of its own. The arena is reset. */
+MUST_CHECK enum status needed_inputs_read(struct needed_inputs *needed, struct db *db,
+                                          struct arena *arena);
+void needed_inputs_free(struct needed_inputs *needed);
+
+bool needed_inputs_have(const struct needed_inputs *needed, struct text name);
+
+#endif
