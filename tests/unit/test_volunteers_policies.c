@@ -611,6 +611,35 @@ static void who_comes_to_report_asks_for_work_too(void **state)
     }
 }
 
+/* Clients of today do not wait on for a project of which they have done a job: it may have a limit
+ * that they were at. */
+static void a_job_that_is_done_ends_the_wait_for_its_project(void **state)
+{
+    (void)state;
+    static const char *const fetches[] = {"marks", "present"};
+    double waits[2] = {0};
+
+    for (size_t i = 0; i < 2; i++) {
+        struct emulation *emulation = two_projects("recent", fetches[i], 50, 50);
+        struct volunteer *volunteer = &emulation->volunteer;
+        const struct fetch_account *account;
+
+        emulation_begin(emulation, 1);
+        emulation_run(emulation, 1);
+        emulation->projects[A].refuses_for_deadlines = true;
+        emulation->projects[B].refuses_for_deadlines = true;
+        account = &volunteer->fetch.projects[A].accounts[CLIENT_CPU];
+        /* As long as it has jobs, one of an hour after the other. */
+        for (double day = 1; volunteer->job_count > 0 && day < 3; day += 0.01) {
+            emulation_run(emulation, day);
+            if (volunteer->job_count > 0)
+                waits[i] = fmax(waits[i], account->backoff);
+        }
+        emulation_free(emulation);
+    }
+    assert_true(waits[1] >= FETCH_BACKOFF_MIN && waits[0] >= 4 * waits[1]);
+}
+
 /* 2-26: as clients keep both in their state file. */
 static void debts_and_back_offs_outlive_an_absence(void **state)
 {
@@ -818,6 +847,7 @@ int main(void)
         cmocka_unit_test(one_number_is_in_wall_time_of_the_share),
         cmocka_unit_test(the_share_is_among_those_that_could_have_jobs),
         cmocka_unit_test(who_comes_to_report_asks_for_work_too),
+        cmocka_unit_test(a_job_that_is_done_ends_the_wait_for_its_project),
         cmocka_unit_test(debts_and_back_offs_outlive_an_absence),
         cmocka_unit_test(no_more_cpus_are_used_than_preferred),
         cmocka_unit_test(a_resource_is_busy_with_what_is_in_danger),

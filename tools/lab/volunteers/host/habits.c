@@ -21,7 +21,9 @@ const struct fetch_policy fetch_policies[] = {
     {"demand", false, fetch_by_demand, contact_wait_if_empty, NULL, NULL, contact_next_free, NULL},
     {"debt", false, fetch_by_debt, contact_wait_if_empty, NULL, NULL, contact_next_free, NULL},
     {"sessions", true, fetch_by_sessions, fetch_by_sessions_hear, fetch_by_sessions_hear_nothing,
-     fetch_by_sessions_book, contact_next_free, fetch_by_sessions_job_failed},
+     fetch_by_sessions_book, contact_next_free, fetch_by_sessions_job_over},
+    {"present", false, fetch_by_marks, fetch_by_resources_hear, NULL, NULL, fetch_by_marks_next,
+     fetch_at_present_job_over},
 };
 
 const struct request_policy request_policies[] = {

@@ -50,8 +50,8 @@ void job_end(struct volunteer *volunteer, struct volunteer_job *job)
         volunteer->projects[job->project].failed_jobs =
             job->failed ? volunteer->projects[job->project].failed_jobs + 1 : 0;
     }
-    if (job->failed && fetch_policies[volunteer->population->habits.fetch].job_failed != NULL)
-        fetch_policies[volunteer->population->habits.fetch].job_failed(volunteer, job->project);
+    if (!job->aborted && fetch_policies[volunteer->population->habits.fetch].job_over != NULL)
+        fetch_policies[volunteer->population->habits.fetch].job_over(volunteer, job);
     if (is_late || job->failed || job->aborted)
         volunteer->tally.flops_wasted += job->flops;
     report_soon(volunteer, job);

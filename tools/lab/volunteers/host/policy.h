@@ -13,6 +13,7 @@
 #include <stddef.h>
 
 struct volunteer;
+struct volunteer_job;
 
 enum { POLICY_ANY_PROJECT = CLIENT_PROJECTS_MAX };
 
@@ -39,8 +40,8 @@ struct fetch_policy {
     void (*book)(struct volunteer *volunteer, double interval);
     /* When somebody may be asked for what is lacking. */
     double (*next)(const struct volunteer *volunteer);
-    /* A job of a project failed. NULL: nothing. */
-    void (*job_failed)(struct volunteer *volunteer, size_t project);
+    /* A job was computed to its end, or failed. NULL: nothing. */
+    void (*job_over)(struct volunteer *volunteer, const struct volunteer_job *job);
 };
 
 /* --- what runs ------------------------------------------------------------------------------- */
@@ -61,7 +62,7 @@ void fetch_by_sessions_hear(struct volunteer *volunteer, const struct fetch_requ
                             const enum fetch_answer answers[CLIENT_RESOURCES]);
 void fetch_by_sessions_hear_nothing(struct volunteer *volunteer, size_t project, bool is_down);
 void fetch_by_sessions_book(struct volunteer *volunteer, double interval);
-void fetch_by_sessions_job_failed(struct volunteer *volunteer, size_t project);
+void fetch_by_sessions_job_over(struct volunteer *volunteer, const struct volunteer_job *job);
 /* debt_policy.c */
 bool fetch_by_debt(struct volunteer *volunteer, size_t project, struct fetch_request *ret_request);
 /* robin_policy.c */
@@ -76,5 +77,6 @@ void fetch_by_resources_book(struct volunteer *volunteer, double interval);
 double fetch_by_resources_next(const struct volunteer *volunteer);
 bool fetch_by_marks(struct volunteer *volunteer, size_t project, struct fetch_request *ret_request);
 double fetch_by_marks_next(const struct volunteer *volunteer);
+void fetch_at_present_job_over(struct volunteer *volunteer, const struct volunteer_job *job);
 
 #endif

@@ -137,6 +137,17 @@ bool fetch_by_marks(struct volunteer *volunteer, size_t project, struct fetch_re
                            ret_request);
 }
 
+/* Since its project is one job below its limits now, whatever they are. */
+void fetch_at_present_job_over(struct volunteer *volunteer, const struct volunteer_job *job)
+{
+    struct fetch_account *accounts = volunteer->fetch.projects[job->project].accounts;
+
+    if (job->failed)
+        return;
+    accounts[CLIENT_CPU].backoff = accounts[CLIENT_CPU].backoff_end = 0;
+    accounts[job->coproc].backoff = accounts[job->coproc].backoff_end = 0;
+}
+
 double fetch_by_marks_next(const struct volunteer *volunteer)
 {
     struct marks marks = marks_of(volunteer);

@@ -129,11 +129,14 @@ void fetch_by_sessions_hear_nothing(struct volunteer *volunteer, size_t project,
     give_back(volunteer, projects);
 }
 
-void fetch_by_sessions_job_failed(struct volunteer *volunteer, size_t project)
+void fetch_by_sessions_job_over(struct volunteer *volunteer, const struct volunteer_job *job)
 {
     struct session_project projects[CLIENT_PROJECTS_MAX];
+    size_t project = job->project;
     unsigned failures;
 
+    if (!job->failed)
+        return;
     borrow(volunteer, POLICY_ANY_PROJECT, projects);
     /* Failed jobs and failed RPCs are counted apart: an RPC that succeeds ends the count of RPCs,
      * and with one count for both, a project whose jobs all fail would never wait longer. */
