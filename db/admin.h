@@ -386,6 +386,12 @@ MUST_CHECK enum status db_admin_short_deadlines(struct db *db, struct arena *are
                                                 struct short_deadline_row **ret_rows,
                                                 size_t *ret_count);
 
+/* Of the newest workunits (`looked_at` of all) the applications of which some have so many times as
+ * long until their deadline, for each operation, as others; and the two extremes, s per FLOP. */
+MUST_CHECK enum status db_admin_slacks(struct db *db, struct arena *arena, size_t looked_at,
+                                       double times, struct app_slack_row **ret_rows,
+                                       size_t *ret_count);
+
 /* The newest hosts, `most` at most, that asked since then, and the preferences of their users. */
 MUST_CHECK enum status db_admin_recent_hosts(struct db *db, struct arena *arena, int64_t since,
                                              size_t most, struct recent_host_row **ret_rows,

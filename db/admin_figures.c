@@ -160,6 +160,13 @@ enum status db_admin_short_deadlines(struct db *db, struct arena *arena, size_t 
                   .looked_at = (int64_t)looked_at, .below = below);
 }
 
+enum status db_admin_slacks(struct db *db, struct arena *arena, size_t looked_at, double times,
+                            struct app_slack_row **ret_rows, size_t *ret_count)
+{
+    return DB_ALL(db, admin_slacks, arena, ret_rows, ret_count, .looked_at = (int64_t)looked_at,
+                  .times = times);
+}
+
 enum status db_admin_recent_hosts(struct db *db, struct arena *arena, int64_t since, size_t most,
                                   struct recent_host_row **ret_rows, size_t *ret_count)
 {

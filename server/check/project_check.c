@@ -47,6 +47,7 @@ enum {
     APPS_LOOKED_AT = 100,
     FAULTS_BYTES = 100000,
     SHORT_DEADLINE_S = 86400,
+    SLACKS_DIFFER = 3, /* times: then some jobs of an application are tight beside others */
     SELDOM_S = 12 * 3600,
     ENTRIES_LOOKED_AT = 5000, /* of a folder: its fan-out, and some files */
     FILES_LEFT_LEAST = 1000,
@@ -884,7 +885,7 @@ static void check_plan_classes(struct check *check)
 /* Jobs that hosts get none of because they store work for longer. What a client stores where its
  * user chose nothing, or chose it on the computer, is not known: where the rule holds for all, so
  * many are likely to store a day that jobs due sooner are worth a word in any case. */
-static void check_deadlines(struct check *check)
+static void check_connection(struct check *check)
 {
     const struct config *config = check->config;
     bool holds_for_all = config->edf_min_queue == EDF_MIN_QUEUE_ALWAYS;
@@ -916,6 +917,36 @@ static void check_deadlines(struct check *check)
               " (edf_min_queue when_not_idle: one for each processor)",
               TEXT_ARG(apps[i].app), (double)apps[i].shortest / 3600,
               TEXT_ARG(connection_words(check->arena, config, &hosts, apps[i].shortest)));
+}
+
+/* One margin for the queue is the answer where tight jobs stand beside others; where all are alike
+ * a longer deadline does more. */
+static void check_margin(struct check *check)
+{
+    const struct config *config = check->config;
+    struct app_slack_row *apps = NULL;
+    size_t count = 0;
+
+    if (config->ignore_delay_bound || check->db == NULL || config->deadline_margin > 1)
+        return;
+    if (db_admin_slacks(check->db, check->arena, JOBS_LOOKED_AT, SLACKS_DIFFER, &apps, &count) !=
+        STATUS_OK) {
+        not_checked(check, "deadlines");
+        return;
+    }
+    for (size_t i = 0; i < count; i++)
+        found(check, CHECK_WARNING,
+              "some jobs of " TEXT_FORMAT " have %.0f times as long until their deadline, for "
+              "their size, as others: give those with the least a higher priority, and set "
+              "deadline_margin 3, so that they do not wait in queues",
+              TEXT_ARG(apps[i].app), apps[i].most / apps[i].least);
+}
+
+/* Of the jobs' deadlines, and what is set for them. */
+static void check_deadlines(struct check *check)
+{
+    check_connection(check);
+    check_margin(check);
 }
 
 void project_check(const char *project_dir, enum check_database database, check_found *report,

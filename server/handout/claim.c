@@ -189,6 +189,7 @@ struct answer_job claim_describe(const struct job *job, const struct job_documen
         .usage = job->option->usage,
         .fpops_scale = job->option->fpops_scale,
         .wall_time = job->use.wall_time,
+        .margin = job->margin,
         .rsc_fpops_est = workunit->rsc_fpops_est,
         .rsc_fpops_bound = workunit->rsc_fpops_bound * job->option->bound_scale,
         .rsc_memory_bound =

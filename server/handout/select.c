@@ -89,7 +89,7 @@ static bool count_answer(struct selection *selection)
             job->is_resent ? NULL : version_option_of(&view->options, job->version, job->anonymous);
         if (option != NULL) {
             tally->option_jobs[version_counter(&view->options, option)]++;
-            use.margin = deadline_margin(request->config, option);
+            use.margin = job->margin;
         }
         if (resource < view->asked.resource_count)
             tally_take_use(tally, &use);

@@ -42,6 +42,7 @@ struct answer_job {
     struct usage usage;
     double fpops_scale; /* rsc_fpops_est and _bound are sent times this; 1 but for anonymous */
     double wall_time;   /* s, estimated */
+    double margin;      /* of a new one: by it that is multiplied for deadlines */
     double rsc_fpops_est, rsc_fpops_bound, rsc_memory_bound, rsc_disk_bound;
     struct text keywords;
     struct job_documents documents;

@@ -540,6 +540,29 @@ static void short_deadlines_of_the_newest_jobs(void **state)
     assert_int_equal(found, 0);
 }
 
+static void slacks_of_the_newest_jobs(void **state)
+{
+    struct job_fixture *fixture = *state;
+    struct app_slack_row *rows;
+    size_t found;
+
+    make_jobs(fixture, 5);
+    test_sql(fixture->base->database,
+             "UPDATE workunit SET delay_bound = 1000, rsc_fpops_est = 1e3;"
+             "UPDATE workunit SET delay_bound = 10 WHERE name = 'job_0';"
+             "UPDATE workunit SET rsc_fpops_est = 4e3 WHERE name = 'job_2';"
+             "UPDATE workunit SET rsc_fpops_est = 0 WHERE name = 'job_3';"
+             "UPDATE workunit SET delay_bound = 0 WHERE name = 'job_4'");
+    assert_status(STATUS_OK,
+                  db_admin_slacks(fixture->base->db, fixture->base->arena, 4, 4, &rows, &found));
+    assert_int_equal(found, 1);
+    assert_real(rows[0].least, 0.25, 0);
+    assert_real(rows[0].most, 1, 0); /* the tight one is too long ago */
+    assert_status(STATUS_OK,
+                  db_admin_slacks(fixture->base->db, fixture->base->arena, 4, 4.1, &rows, &found));
+    assert_int_equal(found, 0);
+}
+
 static void hosts_with_their_jobs(void **state)
 {
     struct job_fixture *fixture = *state;
@@ -594,6 +617,7 @@ int main(void)
         JOB_CASE(a_count_has_a_bound),
         JOB_CASE(queue_counts_by_state),
         JOB_CASE(short_deadlines_of_the_newest_jobs),
+        JOB_CASE(slacks_of_the_newest_jobs),
         JOB_CASE(hosts_with_their_jobs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -516,6 +516,7 @@ static void reads_all(struct db *db, struct arena *arena)
     struct catalog_rows catalog;
     struct queue_line *queue;
     struct short_deadline_row *deadlines;
+    struct app_slack_row *slacks;
     struct version_entry_row *versions;
     struct user_row *users;
     struct host_entry *hosts;
@@ -526,6 +527,7 @@ static void reads_all(struct db *db, struct arena *arena)
     assert_status(STATUS_OK, db_catalog(db, arena, &catalog));
     assert_status(STATUS_OK, db_admin_queue(db, arena, true, &queue, &count));
     assert_status(STATUS_OK, db_admin_short_deadlines(db, arena, 10, 10, &deadlines, &count));
+    assert_status(STATUS_OK, db_admin_slacks(db, arena, 10, 3, &slacks, &count));
     assert_status(STATUS_OK, db_admin_versions(db, arena, &versions, &count));
     assert_status(STATUS_OK, db_admin_users(db, arena, 10, &users, &count));
     assert_status(STATUS_OK, db_admin_hosts(db, arena, 0, 1, 10, &hosts, &count));

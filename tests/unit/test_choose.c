@@ -597,8 +597,11 @@ static void the_margin_of_a_version_that_nobody_has_tried_is_no_smaller(void **s
 
         world->config->deadline_margin = cases[i].of_all;
         world->config->untried_margin = cases[i].of_untried;
-        assert_real(deadline_margin(world->config, &tried), cases[i].of_all, 0);
-        assert_real(deadline_margin(world->config, &untried), cases[i].untried, 0);
+        assert_real(deadline_margin(world->config, &tried, false), cases[i].of_all, 0);
+        assert_real(deadline_margin(world->config, &untried, false), cases[i].untried, 0);
+        /* An idle instance needs none, but nobody knows more of the version for it. */
+        assert_real(deadline_margin(world->config, &tried, true), 1, 0);
+        assert_real(deadline_margin(world->config, &untried, true), cases[i].of_untried, 0);
     }
 }
 
@@ -620,6 +623,11 @@ static void random_world(struct random *random)
     cpu->seconds = random_next(random) % 3 == 0 ? 0 : 5000 * random_unit(random);
     cpu->instances = (double)(random_next(random) % 4);
     cpu->estimated_delay = random_next(random) % 2 == 0 ? 0 : 500;
+    cpu->tells_idle = !world->view.asked.is_scalar && random_next(random) % 2 == 0;
+    if (random_next(random) % 2 == 0)
+        world->config->deadline_margin = 1 + 3 * random_unit(random);
+    world->config->untried_margin = 1 + 2 * random_unit(random);
+    world->options[0].is_untried = random_next(random) % 4 == 0;
     world->view.disk = 10e6 * random_unit(random);
     world->view.limits.reply = 1 + (int64_t)(random_next(random) % 8);
     world->view.limits.in_progress[0] = 1 + (int64_t)(random_next(random) % 8);
@@ -646,14 +654,42 @@ static struct edf_job slow_job(const struct job *job)
                             .cpus = job->app == &world->apps[1] ? 2.5 : 1};
 }
 
-/* Whether a job is in time beside those that were chosen, and leaves these in time. All CPUs are
- * taken until the delay that the client says is over. */
-static bool slow_in_time(struct job *const *taken, size_t count, const struct job *job)
+static struct edf_job slow_longer(const struct job *job, double margin)
+{
+    struct edf_job longer = slow_job(job);
+
+    longer.wall_time *= margin;
+    return longer;
+}
+
+static double slow_margin(const struct job *job, bool is_lax)
+{
+    double untried =
+        world->options[job->app->id - 1].is_untried ? world->config->untried_margin : 1;
+
+    return is_lax ? untried : fmax(untried, world->config->deadline_margin);
+}
+
+/* As many CPUs idle as the job takes, by what the client says, or beside its queue. */
+static bool slow_idles(struct job *const *taken, size_t count, const struct job *job)
+{
+    const struct resource *cpu = &world->view.asked.resources[0];
+    double idle = cpu->tells_idle ? cpu->instances : cpu->estimated_delay > 0 ? 0 : cpu->count;
+
+    for (size_t i = 0; i < count; i++)
+        idle -= slow_job(taken[i]).cpus;
+    return idle >= slow_job(job).cpus;
+}
+
+/* Whether a job is in time beside those that were chosen, each by its margin, and leaves these in
+ * time. All CPUs are taken until the delay that the client says is over. */
+static bool slow_in_time(struct job *const *taken, const double *margins, size_t count,
+                         const struct job *job, double margin)
 {
     static struct edf_slow slow;
     const struct resource *cpu = &world->view.asked.resources[0];
     const struct edf_host host = {.counts = {cpu->count}, .resource_count = 1};
-    const struct edf_job asked = slow_job(job);
+    const struct edf_job asked = slow_longer(job, margin);
     struct edf_job fillers[8];
     size_t filler_count = cpu->estimated_delay > 0 ? (size_t)cpu->count : 0;
 
@@ -662,15 +698,24 @@ static bool slow_in_time(struct job *const *taken, size_t count, const struct jo
             (struct edf_job){.wall_time = cpu->estimated_delay, .deadline = -INFINITY, .cpus = 1};
     edf_slow_begin(&slow, &host, fillers, filler_count);
     for (size_t i = 0; i < count; i++) {
-        const struct edf_job chosen_job = slow_job(taken[i]);
+        const struct edf_job chosen_job = slow_longer(taken[i], margins[i]);
         edf_slow_take(&slow, &chosen_job);
     }
     return edf_slow_try(&slow, &asked);
 }
 
-/* Of the jobs that pass all but the deadline beside those that were chosen the best, by priority,
- * fit, size and score; NULL: none does. */
-static struct job *slow_best(struct job *const *taken, size_t count, const bool *is_late)
+/* Powers of two of its duration until it is due; only where there is a margin. */
+static double slow_slack(const struct job *job)
+{
+    const struct edf_job asked = slow_job(job);
+
+    return world->config->deadline_margin > 1 ? floor(log2(asked.deadline / asked.wall_time)) : 0;
+}
+
+/* Of the jobs of a priority that pass all but the deadline beside those that were chosen the best,
+ * by fit, size, slack and score; NULL: none does. */
+static struct job *slow_best(struct job *const *taken, size_t count, const bool *is_late,
+                             int64_t priority)
 {
     const struct host_view *view = &world->view;
     struct amounts left = view->asked;
@@ -700,7 +745,8 @@ static struct job *slow_best(struct job *const *taken, size_t count, const bool 
         double size = asked.wall_time * asked.cpus;
         bool fits = left.is_scalar ? asked.wall_time / left.share <= left.scalar_seconds
                                    : size <= left.resources[0].seconds;
-        bool possible = !is_late[i] && disk >= job->workunit->rsc_disk_bound &&
+        bool possible = !is_late[i] && job->priority == priority &&
+                        disk >= job->workunit->rsc_disk_bound &&
                         (int64_t)count + view->in_progress[0] < view->limits.in_progress[0] &&
                         used[job->app->id - 1] < world->options[job->app->id - 1].daily_limit &&
                         (job->app->beta == 0 || world->project.allow_beta_work);
@@ -711,8 +757,6 @@ static struct job *slow_best(struct job *const *taken, size_t count, const bool 
                 possible = false;
         if (!possible)
             continue;
-        if (best != NULL && job->priority < best->priority)
-            break;
         if (best != NULL && fits != best_fits && !fits)
             continue;
         if (best != NULL && fits == best_fits) {
@@ -720,7 +764,10 @@ static struct job *slow_best(struct job *const *taken, size_t count, const bool 
             double best_size = other.wall_time * other.cpus;
             if (!fits && size > best_size)
                 continue;
-            if ((fits || size == best_size) && score <= best_score)
+            if ((fits || size == best_size) && slow_slack(job) > slow_slack(best))
+                continue;
+            if ((fits || size == best_size) && slow_slack(job) == slow_slack(best) &&
+                score <= best_score)
                 continue;
         }
         best = job;
@@ -730,20 +777,28 @@ static struct job *slow_best(struct job *const *taken, size_t count, const bool 
     return best;
 }
 
-/* Everything from scratch for every job that is chosen: one resource, so no order among them. What
- * was late once is not asked again. */
+/* Everything from scratch for every job that is chosen: one resource, so no order among them. Of
+ * each priority all jobs are tried with their margins first, and then those that idle CPUs may have
+ * without. What was late once is not asked again. */
 static size_t slow_choose(struct job **ret_chosen)
 {
-    bool is_late[JOBS_MAX] = {false};
+    double margins[JOBS_MAX];
     size_t count = 0;
-    struct job *best;
 
-    while ((best = slow_best(ret_chosen, count, is_late)) != NULL) {
-        if (slow_in_time(ret_chosen, count, best))
-            ret_chosen[count++] = best;
-        else
-            is_late[best - world->jobs] = true;
-    }
+    for (int64_t priority = 3; priority > 3 - JOBS_MAX; priority--)
+        for (int is_lax = 0; is_lax < 2; is_lax++) {
+            bool is_late[JOBS_MAX] = {false};
+            struct job *best;
+
+            while ((best = slow_best(ret_chosen, count, is_late, priority)) != NULL) {
+                margins[count] = slow_margin(best, is_lax);
+                if ((!is_lax || slow_idles(ret_chosen, count, best)) &&
+                    slow_in_time(ret_chosen, margins, count, best, margins[count]))
+                    ret_chosen[count++] = best;
+                else
+                    is_late[best - world->jobs] = true;
+            }
+        }
     return count;
 }
 
@@ -757,7 +812,9 @@ static void slow_reasons(const struct job *job, bool ret_fails[REASON_COUNT])
     ret_fails[REASON_IN_PROGRESS] = view->in_progress[0] >= view->limits.in_progress[0];
     ret_fails[REASON_DAILY_QUOTA] = world->options[job->app->id - 1].daily_limit <= 0;
     ret_fails[REASON_APP_BETA] = job->app->beta != 0 && !world->project.allow_beta_work;
-    ret_fails[REASON_DEADLINE] = !slow_in_time(NULL, 0, job);
+    ret_fails[REASON_DEADLINE] =
+        !slow_in_time(NULL, NULL, 0, job, slow_margin(job, false)) &&
+        !(slow_idles(NULL, 0, job) && slow_in_time(NULL, NULL, 0, job, slow_margin(job, true)));
 }
 
 static bool asks_for_work(void)

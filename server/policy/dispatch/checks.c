@@ -261,6 +261,22 @@ static bool host_had_none(struct job_question *question)
     return !question->job->host_had_one;
 }
 
+/* Instances that idle beside the queue and what was chosen. The client knows it best, since it
+ * lists suspended jobs too. */
+static double idle_instances(const struct tally *tally, size_t resource)
+{
+    const struct resource *left = &tally->left.resources[resource];
+
+    return left->tells_idle ? left->instances : left->count - tally->occupied[resource];
+}
+
+/* Whether as many of them idle as the job takes: it would not queue. */
+static bool idles_for(const struct job_question *question)
+{
+    return idle_instances(question->tally, question->resource) >=
+           question->job->use.instances - EQUAL_INSTANCES;
+}
+
 /* --- the version ------------------------------------------------------------------------------ */
 
 /* This check makes a job one for this host: the version is chosen, and with it what the job takes,
@@ -352,6 +368,8 @@ static bool version_is_found(struct job_question *question)
         return false;
     }
     job->use = use_of(question);
+    job->margin = deadline_margin(question->view->config, job->option,
+                                  question->kind == CHECK_LAX && idles_for(question));
     job->delay_bound = full_delay_bound(question);
     if (demand.needs_reliable)
         job->delay_bound = reduced_delay_bound(job->delay_bound,
@@ -404,18 +422,6 @@ static void explain_workload(struct job_question *question, enum workload_answer
     }
 }
 
-/* Whether an instance of the resource idles beside the queue and what was chosen. The client knows
- * it best, since it lists suspended jobs too. */
-static bool has_idle_instance(const struct job_question *question)
-{
-    const struct tally *tally = question->tally;
-    size_t resource = question->resource;
-
-    if (tally->left.resources[resource].tells_idle)
-        return amounts_wants_instances(&tally->left, resource);
-    return tally->occupied[resource] < tally->left.resources[resource].count - EQUAL_INSTANCES;
-}
-
 static bool skips_connection(const struct job_question *question)
 {
     const struct host_view *view = question->view;
@@ -423,7 +429,8 @@ static bool skips_connection(const struct job_question *question)
         preferences_connection_rule(view->config, view->client_version);
 
     return rule == EDF_MIN_QUEUE_NEVER ||
-           (rule == EDF_MIN_QUEUE_WHEN_NOT_IDLE && has_idle_instance(question));
+           (rule == EDF_MIN_QUEUE_WHEN_NOT_IDLE &&
+            idle_instances(question->tally, question->resource) > EQUAL_INSTANCES);
 }
 
 /* An idle host's fastest version would do it by then. */
@@ -444,7 +451,7 @@ static bool meets_deadline(struct job_question *question)
     asked =
         workload_job(&job->use, (double)job->delay_bound,
                      memory_counted(question->view, job->option, job->workunit->rsc_memory_bound));
-    asked.wall_time *= deadline_margin(question->view->config, job->option);
+    asked.wall_time *= job->margin;
     answer = workload_try(question->view->workload, &asked, skips_connection(question), &reason);
     if (answer != WORKLOAD_IN_TIME && job->delay_bound != full_delay_bound(question)) {
         job->delay_bound = full_delay_bound(question); /* the reduced one cannot be met */
@@ -461,8 +468,8 @@ static bool meets_deadline(struct job_question *question)
 /* --- the walks -------------------------------------------------------------------------------- */
 
 enum {
-    NEW = 1 << CHECK_NEW | 1 << CHECK_UNTIMED,
-    TIMED = 1 << CHECK_NEW,
+    NEW = 1 << CHECK_NEW | 1 << CHECK_LAX | 1 << CHECK_UNTIMED,
+    TIMED = 1 << CHECK_NEW | 1 << CHECK_LAX,
     ALWAYS_ON = 1 << CHECK_ALWAYS_ON,
     ASSIGNED = 1 << CHECK_ASSIGNED,
     RESEND = 1 << CHECK_RESEND
@@ -541,6 +548,14 @@ bool job_check(const struct host_view *view, const struct tally *tally, enum che
                                     .why = ret_refusal};
 
     return walk(DEPTH_JOB, &question);
+}
+
+bool job_may_be_lax(const struct host_view *view, const struct tally *tally, size_t resource,
+                    struct job *job)
+{
+    const struct job_question question = {.tally = tally, .resource = resource, .job = job};
+
+    return deadline_margin(view->config, job->option, true) < job->margin && idles_for(&question);
 }
 
 bool resource_is_closed(const struct host_view *view, const struct tally *tally, size_t resource,

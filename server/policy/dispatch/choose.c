@@ -12,6 +12,8 @@
 
 #include "server/policy/dispatch/score.h"
 
+#include <math.h>
+
 #include "server/base/banned.h"
 
 static double size_of(const struct job *job)
@@ -19,8 +21,8 @@ static double size_of(const struct job *job)
     return job->use.wall_time * job->use.instances;
 }
 
-/* Whether the job can be taken for this resource now; notes why not. `kind` leaves the deadline out
- * or not. */
+/* Whether the job can be taken for this resource now; notes why not, unless that is still open.
+ * `kind` leaves the deadline out or not. */
 static bool is_possible(const struct host_view *view, const struct tally *tally,
                         enum check_kind kind, size_t resource, struct job *job,
                         struct choice_notes *notes)
@@ -32,6 +34,11 @@ static bool is_possible(const struct host_view *view, const struct tally *tally,
     if ((job->app == NULL || job->app->non_cpu_intensive == 0) &&
         job_check(view, tally, kind, resource, job, &refusal))
         return true;
+    if (kind == CHECK_NEW && reason_is_deadline(refusal.reason) &&
+        job_may_be_lax(view, tally, resource, job)) {
+        job->trial = TRIAL_LAX;
+        return false;
+    }
     job->refused_on = resource + 1;
     refusals_add(&notes->refusals, &refusal);
     if (reason_is_deadline(refusal.reason))
@@ -47,6 +54,8 @@ static bool rank_is_better(const struct job_rank *rank, const struct job_rank *b
         return rank->fits;
     if (!rank->fits && rank->size != best->size)
         return rank->size < best->size;
+    if (rank->slack != best->slack)
+        return rank->slack < best->slack;
     return rank->score > best->score;
 }
 
@@ -55,6 +64,15 @@ struct span {
     size_t from, to;
     bool is_ranked; /* each that passes everything but the deadline, beside what was chosen then */
 };
+
+/* Tight jobs are for whoever can do them with a margin; the others leave the rest to do. Powers of
+ * two, so that the score decides between jobs that are much alike. */
+static int slack_of(const struct host_view *view, const struct job *job)
+{
+    return view->config->deadline_margin > 1 && job->use.wall_time > 0
+               ? ilogb((double)job->delay_bound / job->use.wall_time)
+               : 0;
+}
 
 /* What of a rank changes with each choice. */
 static void rank_anew(const struct tally *tally, struct job *job)
@@ -71,29 +89,49 @@ static void rank_jobs(const struct host_view *view, const struct tally *tally, s
     for (; i < count && jobs[i].priority == jobs[span->from].priority; i++) {
         struct job *job = &jobs[i];
 
-        job->is_ranked = is_possible(view, tally, CHECK_UNTIMED, resource, job, notes);
-        if (!job->is_ranked)
+        job->trial = TRIAL_NONE;
+        if (!is_possible(view, tally, CHECK_UNTIMED, resource, job, notes))
             continue;
-        job->rank = (struct job_rank){.size = size_of(job), .score = job_score(view, job)};
+        job->trial = TRIAL_STRICT;
+        job->rank = (struct job_rank){
+            .slack = slack_of(view, job), .size = size_of(job), .score = job_score(view, job)};
         rank_anew(tally, job);
     }
     span->to = i;
     span->is_ranked = true;
 }
 
-static struct job *best_of(struct job *jobs, const struct span *span)
+static struct job *best_of(struct job *jobs, const struct span *span, enum job_trial trial)
 {
     struct job *best = NULL;
 
     for (size_t i = span->from; i < span->to; i++)
-        if (jobs[i].is_ranked && (best == NULL || rank_is_better(&jobs[i].rank, &best->rank)))
+        if (jobs[i].trial == trial && (best == NULL || rank_is_better(&jobs[i].rank, &best->rank)))
             best = &jobs[i];
     return best;
 }
 
 /* The best of the span is judged by all checks, since what was chosen after it was ranked may be in
  * its way; the others stay as they were ranked. Deadlines cost most, so they are judged in order of
- * rank, until one is met. */
+ * rank, until one is met: first of all jobs with their margins, then of those that idle instances
+ * may have without. */
+static struct job *choose_of_span(const struct host_view *view, const struct tally *tally,
+                                  size_t resource, struct job *jobs, const struct span *span,
+                                  struct choice_notes *notes)
+{
+    for (enum job_trial trial = TRIAL_STRICT; trial <= TRIAL_LAX; trial++) {
+        enum check_kind kind = trial == TRIAL_STRICT ? CHECK_NEW : CHECK_LAX;
+        struct job *best;
+
+        while ((best = best_of(jobs, span, trial)) != NULL) {
+            best->trial = TRIAL_NONE;
+            if (is_possible(view, tally, kind, resource, best, notes))
+                return best;
+        }
+    }
+    return NULL;
+}
+
 static struct job *choose_one(const struct host_view *view, const struct tally *tally,
                               size_t resource, struct job *jobs, size_t count, struct span *span,
                               struct choice_notes *notes)
@@ -105,13 +143,11 @@ static struct job *choose_one(const struct host_view *view, const struct tally *
             rank_jobs(view, tally, resource, jobs, count, span, notes);
         else
             for (size_t i = span->from; i < span->to; i++)
-                if (jobs[i].is_ranked)
+                if (jobs[i].trial != TRIAL_NONE)
                     rank_anew(tally, &jobs[i]);
-        while ((best = best_of(jobs, span)) != NULL) {
-            best->is_ranked = false;
-            if (is_possible(view, tally, CHECK_NEW, resource, best, notes))
-                return best;
-        }
+        best = choose_of_span(view, tally, resource, jobs, span, notes);
+        if (best != NULL)
+            return best;
         *span = (struct span){.from = span->to};
     }
     return NULL;

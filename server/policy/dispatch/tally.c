@@ -42,10 +42,11 @@ bool tally_begin(const struct host_view *view, struct arena *arena, size_t jobs_
     return true;
 }
 
-double deadline_margin(const struct config *config, const struct version_option *option)
+double deadline_margin(const struct config *config, const struct version_option *option,
+                       bool is_lax)
 {
-    return option->is_untried ? fmax(config->deadline_margin, config->untried_margin)
-                              : config->deadline_margin;
+    return fmax(is_lax ? 1 : config->deadline_margin,
+                option->is_untried ? config->untried_margin : 1);
 }
 
 void tally_take_use(struct tally *tally, const struct tally_use *use)
@@ -84,7 +85,7 @@ void tally_take(struct tally *tally, const struct host_view *view, const struct 
         .disk = job->workunit->rsc_disk_bound,
         .memory = memory_counted(view, job->option, job->workunit->rsc_memory_bound),
         .deadline = (double)job->delay_bound,
-        .margin = deadline_margin(view->config, job->option),
+        .margin = job->margin,
         .is_always_on = job->app->non_cpu_intensive != 0};
 
     tally_take_use(tally, &use);
