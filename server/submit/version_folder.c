@@ -54,6 +54,25 @@ static struct folder_file *find_file(struct version_folder *version, struct text
     return NULL;
 }
 
+/* A link may lead to another file of the folder, not out of it: what is copied becomes public, and
+ * whoever packed the folder is not the one who may read all files here. */
+static enum status check_inside(struct folder_reading *reading, struct text name)
+{
+    char *folder = realpath(reading->folder, NULL);
+    char *path = realpath(path_in(reading, name), NULL);
+    const size_t length = folder != NULL ? strlen(folder) : 0;
+    const bool is_inside = folder != NULL && path != NULL && strncmp(path, folder, length) == 0 &&
+                           (path[length] == '/' || length == 1);
+
+    free(folder);
+    free(path);
+    return is_inside ? STATUS_OK
+                     : fail(reading->failure, STATUS_INVALID,
+                            "%s: " TEXT_FORMAT " is a link that leads out of the folder: put the "
+                            "file itself there",
+                            reading->folder, TEXT_ARG(text_first(name, 128)));
+}
+
 static enum status add_file(struct folder_reading *reading, struct text path)
 {
     struct version_folder *version = reading->version;
@@ -65,6 +84,8 @@ static enum status add_file(struct folder_reading *reading, struct text path)
     if (file_name_fault(name) != NULL)
         return fail(reading->failure, STATUS_INVALID, "%s: the file name \"" TEXT_FORMAT "\" %s",
                     reading->folder, TEXT_ARG(name), file_name_fault(name));
+    if (check_inside(reading, path) != STATUS_OK)
+        return STATUS_INVALID;
     path = text_copy(reading->arena, path);
     version->files[version->count++] = (struct folder_file){.path = path, .name = last_part(path)};
     return STATUS_OK;
@@ -104,11 +125,13 @@ static enum status list_files(struct folder_reading *reading)
 
 static enum status read_signature(struct folder_reading *reading, struct folder_file *file)
 {
-    const char *path =
-        path_in(reading, text_print(reading->arena, TEXT_FORMAT ".sig", TEXT_ARG(file->path)));
+    struct text name = text_print(reading->arena, TEXT_FORMAT ".sig", TEXT_ARG(file->path));
+    const char *path = path_in(reading, name);
 
     if (!is_file(path))
         return STATUS_OK;
+    if (check_inside(reading, name) != STATUS_OK)
+        return STATUS_INVALID;
     return file_read(reading->arena, path, SIGNATURE_BYTES_MAX, &file->signature, reading->failure);
 }
 

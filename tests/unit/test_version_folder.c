@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "server/base/banned.h"
 
@@ -173,6 +174,35 @@ static void what_cannot_be_is_refused(void **state)
     }
 }
 
+static const char *place(const char *name)
+{
+    return text_string(arena, text_print(arena, "%s/%s", dir, name));
+}
+
+/* What is copied is public. */
+static void no_link_leads_out(void **state)
+{
+    static const char *const links[][2] = {
+        {"/etc/passwd", "data"}, {"/etc/passwd", "prog.sig"}, {"/etc", "lib"}};
+    struct version_folder version;
+
+    (void)state;
+    put("prog", TEXT("x"));
+    assert_int_equal(symlink("prog", place("other")), 0);
+    put("version.xml", TEXT("<file><physical_name>prog</physical_name><main_program/></file>"));
+    assert_status(STATUS_OK, look(&version));
+    assert_int_equal(version.count, 2);
+    for (size_t i = 0; i < sizeof links / sizeof links[0]; i++) {
+        assert_int_equal(symlink(links[i][0], place(links[i][1])), 0);
+        if (i == 2)
+            put("version.xml", TEXT("<file><physical_name>lib/passwd</physical_name></file>"));
+        failure.status = STATUS_OK;
+        assert_status(STATUS_INVALID, look(&version));
+        assert_non_null(strstr(failure.text, "is a link that leads out of the folder"));
+        assert_int_equal(unlink(place(links[i][1])), 0);
+    }
+}
+
 /* The words may lie across the pieces that are read; a number may end one. */
 static void the_api_version_is_found_anywhere(void **state)
 {
@@ -216,13 +246,10 @@ static void names_of_folders(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        CASE(one_file_is_the_main_program),
-        CASE(of_several_files_one_has_to_be_named),
-        CASE(version_xml_says_what_files_are),
-        CASE(what_is_not_known_is_said),
-        CASE(what_cannot_be_is_refused),
-        CASE(the_api_version_is_found_anywhere),
-        CASE(names_of_folders),
+        CASE(one_file_is_the_main_program),      CASE(of_several_files_one_has_to_be_named),
+        CASE(version_xml_says_what_files_are),   CASE(what_is_not_known_is_said),
+        CASE(what_cannot_be_is_refused),         CASE(no_link_leads_out),
+        CASE(the_api_version_is_found_anywhere), CASE(names_of_folders),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -339,7 +339,7 @@ static const struct option sweep_options[] = {
 static const struct option hosts_options[] = {
     {"order", NULL, "WORD",
      "The order: newest, contact (the last), failures (the largest recent share), jobs (in "
-     "progress) or speed (of one CPU)."},
+     "progress) or speed (of one CPU; 0: its benchmark failed)."},
     {"user", NULL, "EMAIL", "Only those of this user."},
     {"platform", NULL, "NAME", "Only those that had jobs of a version for this platform."},
     {"banned", NULL, NULL, "Only those that are banned."},
@@ -571,7 +571,8 @@ const struct subcommand subcommands[] = {
      "With --from FOLDER it adds each version of FOLDER/APP/VERSION/PLATFORM, or "
      "PLATFORM__PLANCLASS, that does not exist yet, as BOINC's update_versions does: version.xml "
      "describes the files, and FILE.sig is used as the signature of FILE, for projects whose "
-     "private key is kept elsewhere. APP, VERSION and PLATFORM then choose among the folders.",
+     "private key is kept elsewhere. No link may lead out of such a folder. APP, VERSION and "
+     "PLATFORM then choose among the folders.",
      "qmctl version add demo 1.00 x86_64-pc-linux-gnu ./demo data=table.bin",
      OPTIONS(version_add_options), .arguments_max = -1, .run = command_version_add},
     {"version list", "[APP]", "Lists the versions. settings: values that differ from the defaults.",
