@@ -12,8 +12,8 @@
 
 static struct test_fixture *fixture;
 
-/* Host 1 is slow and asked last; 2 is banned and fails; 3 has jobs and a version for platform 2; 4
- * has lost its owner; 5 was merged into 1; 6 failed long ago. */
+/* Host 1 has not been measured and asked last; 2 is banned and fails; 3 has jobs and a version for
+ * platform 2; 4 has lost its owner; 5 was merged into 1; 6 failed long ago. */
 static int setup(void **state)
 {
     (void)test_fixture_open(state);
@@ -61,7 +61,7 @@ static void hosts_come_in_the_order_and_by_the_filter(void **state)
         {{.order = HOST_ORDER_CONTACT, .most = 2}, {1, 2}},
         {{.order = HOST_ORDER_FAILURES}, {6, 2, 1, 4, 3}},
         {{.order = HOST_ORDER_JOBS}, {3, 1, 6, 4, 2}},
-        {{.order = HOST_ORDER_SPEED}, {4, 2, 3, 1, 6}},
+        {{.order = HOST_ORDER_SPEED}, {4, 2, 3, 6, 1}},
         {{.order = HOST_ORDER_NEWEST, .userid = 7}, {3, 1}},
         {{.order = HOST_ORDER_SPEED, .userid = 8}, {2, 6}},
         {{.order = HOST_ORDER_NEWEST, .platformid = 101}, {3, 1}},

@@ -6,6 +6,7 @@
 #include "server/base/arena.h"
 #include "server/base/shown.h"
 #include "server/policy/limits/limits.h"
+#include "server/policy/version/estimate.h"
 #include "tools/qmctl/session/commands.h"
 #include "tools/qmctl/session/output.h"
 
@@ -52,7 +53,7 @@ static struct text machine_words(struct arena *arena, const struct host_row *hos
     if (host->p_ncpus > 0)
         cpus = text_print(arena, "%" PRId64 " CPU%s " TEXT_FORMAT, host->p_ncpus,
                           host->p_ncpus == 1 ? "" : "s", TEXT_ARG(host->p_model));
-    if (host->p_fpops > 0)
+    if (estimate_has_benchmark(host->p_fpops))
         speed = text_print(arena, "%.2f GFLOPS each", host->p_fpops / 1e9);
     if (host->m_nbytes > 0)
         memory = text_print(arena, "%.1f GiB memory", host->m_nbytes / gib);
