@@ -479,6 +479,9 @@ MUST_CHECK enum status db_admin_last_contact(struct db *db, int64_t since, int64
 /* What the host said last of what it can do, as a scheduler_request; empty: nothing is kept. */
 MUST_CHECK enum status db_admin_host_said(struct db *db, struct arena *arena, int64_t hostid,
                                           struct text *ret_request);
+/* What is learned of the host's presence, as its guard row has it; empty: nothing is. */
+MUST_CHECK enum status db_admin_host_presence(struct db *db, struct arena *arena, int64_t hostid,
+                                              struct text *ret_presence);
 /* The platforms of the versions that a host has had jobs of. */
 MUST_CHECK enum status db_admin_host_platforms(struct db *db, struct arena *arena, int64_t hostid,
                                                struct text **ret_names, size_t *ret_count);

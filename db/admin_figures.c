@@ -362,6 +362,16 @@ enum status db_admin_assigned_jobs(struct db *db, int64_t hostid, int64_t userid
     return status;
 }
 
+enum status db_admin_host_presence(struct db *db, struct arena *arena, int64_t hostid,
+                                   struct text *ret_presence)
+{
+    struct host_presence_row row = {0};
+    enum status status = DB_ONE(db, admin_host_presence, arena, &row, .hostid = hostid);
+
+    *ret_presence = row.presence;
+    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+}
+
 enum status db_admin_host_said(struct db *db, struct arena *arena, int64_t hostid,
                                struct text *ret_request)
 {

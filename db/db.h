@@ -163,12 +163,19 @@ void db_send_ahead(struct db *db, bool may);
  * took, whether something is written behind it or not. */
 enum status db_begin(struct db *db);
 MUST_CHECK enum status db_commit(struct db *db); /* may answer DB_UNKNOWN */
-/* The same, and changes the host's guard row (below) with it. `contact` not NULL: the host as it is
- * to be, of which the columns of host_contact are written too. `has_guard`: the guard row is there,
- * as far as the caller knows, so that one statement writes both; where it is not after all,
- * DB_RETRY. */
-MUST_CHECK enum status db_host_commit(struct db *db, int64_t hostid, uint64_t token, int64_t now,
-                                      const struct host_row *contact, bool has_guard);
+/* What is written of a host at the end of its request. */
+struct host_ending {
+    int64_t hostid;
+    uint64_t token;
+    int64_t now;
+    const struct host_row *contact; /* not NULL: the host as it is to be, of which the columns of
+                                       host_contact are written */
+    struct text presence;           /* empty: what is known of it stays */
+    bool has_guard; /* the guard row is there, as far as the caller knows, so that one statement
+                       writes all; where it is not after all, DB_RETRY */
+};
+/* The same as db_commit, and changes the host's guard row (below) with it. */
+MUST_CHECK enum status db_host_commit(struct db *db, const struct host_ending *ending);
 /* Where it fails, the connection is closed: everything answers DB_GONE until db_reopen. */
 enum status db_rollback(struct db *db);
 /* The same, if anything is open. */
@@ -191,8 +198,7 @@ MUST_CHECK enum status db_part_begin(struct db *db);
 MUST_CHECK enum status db_part_undo(struct db *db);
 /* Ends a part: as db_host_commit, without COMMIT. What it writes may wait for COMMIT, as may the
  * part's claims and statistics, which are then written for all parts together. */
-MUST_CHECK enum status db_part_end(struct db *db, int64_t hostid, uint64_t token, int64_t now,
-                                   const struct host_row *contact, bool has_guard);
+MUST_CHECK enum status db_part_end(struct db *db, const struct host_ending *ending);
 
 /* The guard row of a host (table qm_host): a counter that every RPC really changes, and the token
  * of the last transaction, by which an unknown outcome is looked up. */
@@ -232,6 +238,10 @@ MUST_CHECK enum status db_catalog(struct db *db, struct arena *arena,
  * the most credit. */
 MUST_CHECK enum status db_host_flops(struct db *db, struct arena *arena, int64_t most,
                                      double **ret_flops, size_t *ret_count);
+/* What is kept of the presence of those among the newest hosts of whom something is: so many hosts
+ * are looked at. */
+MUST_CHECK enum status db_host_presences(struct db *db, struct arena *arena, int64_t most,
+                                         struct text **ret_presences, size_t *ret_count);
 
 /* --- who is speaking ---------------------------------------------------------------------- */
 
@@ -247,6 +257,8 @@ struct host_with_user {
     bool has_user;
     bool has_guard; /* its guard row was there. False: it may have been made meanwhile */
     uint64_t said;  /* digest of what it said last, as in db_host_say; 0: nothing is kept */
+    struct text
+        presence; /* as server/policy/version/presence.h writes it; empty: nothing is known */
 };
 MUST_CHECK enum status db_host_lock_with_user(struct db *db, struct arena *arena, int64_t id,
                                               struct host_with_user *ret_host);

@@ -43,3 +43,18 @@ enum status db_host_flops(struct db *db, struct arena *arena, int64_t most, doub
     *ret_count = count;
     return STATUS_OK;
 }
+
+enum status db_host_presences(struct db *db, struct arena *arena, int64_t most,
+                              struct text **ret_presences, size_t *ret_count)
+{
+    struct host_presence_row *rows;
+    enum status status = DB_ALL(db, host_presences, arena, &rows, ret_count, .most = most);
+
+    *ret_presences = NULL;
+    if (status != STATUS_OK)
+        return status;
+    *ret_presences = ARENA_ARRAY(arena, *ret_count, struct text);
+    for (size_t i = 0; *ret_presences != NULL && i < *ret_count; i++)
+        (*ret_presences)[i] = rows[i].presence;
+    return *ret_presences != NULL ? STATUS_OK : STATUS_TOO_LARGE;
+}

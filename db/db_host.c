@@ -8,12 +8,6 @@
 
 #include "server/base/banned.h"
 
-/* The token uses the whole 64 bits; the column is signed, which changes none of them. */
-enum status db_host_guard(struct db *db, int64_t hostid, uint64_t token, int64_t now)
-{
-    return DB_RUN(db, host_guard, NULL, .hostid = hostid, .token = (int64_t)token, .now = now);
-}
-
 enum status db_host_token(struct db *db, int64_t hostid, uint64_t *ret_token)
 {
     struct host_token_row row;
@@ -51,7 +45,8 @@ struct host_with_user db_host_with_user(const struct host_with_user_row *row)
                                    .team_name = row->team_name,
                                    .has_user = row->user.id != 0,
                                    .has_guard = row->has_guard != 0,
-                                   .said = (uint64_t)row->said};
+                                   .said = (uint64_t)row->said,
+                                   .presence = row->presence};
 }
 
 enum status db_host_lock(struct db *db, struct arena *arena, int64_t id, struct host_row *ret_host)

@@ -48,10 +48,16 @@ static const void *keep_values(struct arena *arena, const struct statement_defin
          value++) {
         char *at = kept + value->offset;
         struct db_ids list;
+        struct text bytes, kept_bytes;
         const void *row;
 
-        must(value->type != DB_STRING && value->type != DB_BYTES && value->type != DB_STRINGS);
-        if (value->type == DB_SUBJECTS) { /* which are kept apart */
+        must(value->type != DB_STRING && value->type != DB_STRINGS);
+        if (value->type == DB_BYTES) {
+            memcpy(&bytes, at, sizeof(bytes));
+            kept_bytes = text_copy(arena, bytes);
+            memcpy(at, &kept_bytes, sizeof(kept_bytes));
+            is_whole = kept_bytes.length == bytes.length;
+        } else if (value->type == DB_SUBJECTS) { /* which are kept apart */
             memset(at, 0, sizeof(list));
         } else if (value->type == DB_ROW) {
             memcpy(&row, at, sizeof(row));

@@ -101,8 +101,7 @@ static struct candidate_job *find_candidates(struct request *request, size_t *re
 static int64_t deadline_of(const struct request *request, const struct candidate_job *candidate,
                            const struct host_job *row)
 {
-    const struct availability availability =
-        availability_of(&request->message, request->client_version);
+    const struct availability availability = request_expected_availability(request);
     const struct ip_result *running = candidate->running;
     struct extension_facts facts = {.now = request->now,
                                     .sent_time = row->result.sent_time,

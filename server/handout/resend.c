@@ -98,8 +98,9 @@ static void sort_out(struct search *search, const struct host_job *row)
         return;
     if (row->workunit.id != 0) {
         bool runs = can_run(search, &lost.job);
-        if (runs && (config->ignore_delay_bound ||
-                     deadline_is_met(lost.job.use.wall_time, (double)(lost.deadline - now)))) {
+        double time = workload_time(&lost.job.use, &search->view.stretch);
+        if (runs &&
+            (config->ignore_delay_bound || deadline_is_met(time, (double)(lost.deadline - now)))) {
             take(search, &lost);
             return;
         }

@@ -119,8 +119,11 @@ static void read_host(const struct request *request, struct host_view *view)
         .space = disk_space_of(message, &attempt->prefs, config->default_disk_min_free_gb,
                                deletable_bytes_bound(request)),
         .correction = estimate_correction(message, request->client_version),
-        .availability = availability_of(message, request->client_version),
+        .availability = request_availability(request),
+        .expected = request_expected_availability(request),
     };
+    view->stretch = (struct availability){view->availability.cpu / view->expected.cpu,
+                                          view->availability.gpu / view->expected.gpu};
     amounts_read(message, cpus, config->share_in_scalar_request, &view->asked);
     view->limits = limits_of(config, &view->asked, &attempt->project_prefs);
     for (size_t i = 0; i < view->asked.resource_count; i++)

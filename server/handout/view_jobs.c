@@ -219,10 +219,10 @@ static struct own_job own_job_of(const struct request *request, const struct hos
         own.job.instances = option->usage.coproc_count;
     }
     own.job.memory = memory_counted(view, option, row->workunit.rsc_memory_bound);
-    own.job.wall_time = estimate_wall_time(
-        row->workunit.rsc_fpops_est, flops,
-        own.job.resource == RESOURCE_CPU ? view->availability.cpu : view->availability.gpu,
-        view->correction);
+    own.job.wall_time = estimate_wall_time(row->workunit.rsc_fpops_est, flops,
+                                           own.job.resource == RESOURCE_CPU ? view->expected.cpu
+                                                                            : view->expected.gpu,
+                                           view->correction);
     own.job.deadline =
         (double)(row->result.report_deadline - grace_period(request->config)) - view->now;
     return own;
@@ -296,8 +296,9 @@ static bool read_answer(struct request *request, const struct host_view *view,
                                  .cpus = job->usage.avg_ncpus,
                                  .wall_time = job->wall_time};
         if (job->is_resent && job->app->non_cpu_intensive == 0)
-            resent[sources->resent_count++] = workload_job(
-                &use, (double)job->report_deadline - view->now, view_memory_of(view, job));
+            resent[sources->resent_count++] =
+                workload_job(&use, &view->stretch, (double)job->report_deadline - view->now,
+                             view_memory_of(view, job));
     }
     for (const struct text_item *item = answer->aborts.first; item != NULL; item = item->next)
         aborted[sources->aborted_count++] = item->text;
@@ -319,7 +320,7 @@ static enum status make_queue(struct request *request, struct host_view *view)
     struct workload_sources sources = {
         .message = &request->message,
         .asked = &view->asked,
-        .availability = view->availability,
+        .availability = view->expected,
         .now = view->now,
         .ignore_overdue = config->edf_ignore_overdue * DAY,
         .connection_period = request->attempt.prefs.work_buf_min_days * DAY,

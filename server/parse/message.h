@@ -195,6 +195,8 @@ struct message {
     bool has_on_frac, has_active_frac, has_gpu_active_frac;
     double cpu_efficiency;
     bool has_cpu_efficiency;
+    double total_active_duration, total_gpu_active_duration; /* s */
+    bool has_total_active_duration, has_total_gpu_active_duration;
 
     /* protocol(7) 2.6 */
     double n_bwup, n_bwdown; /* B/s */

@@ -107,6 +107,11 @@ static void load_catalog(struct worker *worker, struct snapshot *snapshot)
     worker->db_config = config_hold(snapshot->config);
     if (catalog_load_for_one(worker->db, &catalog) != STATUS_OK)
         return;
+    if (snapshot->config->learn_availability &&
+        catalog_load_crowd(worker->db, CROWD_FOR_ONE, catalog) != STATUS_OK) {
+        catalog_release(catalog);
+        return;
+    }
     db_rollback(worker->db);
     snapshot->catalog = catalog;
 }

@@ -332,7 +332,10 @@ static enum status load_catalog(struct watcher *watcher, struct config *config,
         watcher->db_config = config_hold(config);
     }
     status = catalog_load(watcher->db, &catalog);
+    if (status == STATUS_OK && config->learn_availability)
+        status = catalog_load_crowd(watcher->db, CROWD_MOST, catalog);
     if (status != STATUS_OK) {
+        catalog_release(catalog);
         fail(failure, status, "catalog: %s", db_error(watcher->db));
         close_database(watcher);
         return status;

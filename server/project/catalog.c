@@ -210,6 +210,17 @@ enum status catalog_load_for_one(struct db *db, struct catalog **ret_catalog)
     return load(db, HOSTS_FOR_ONE, ret_catalog);
 }
 
+enum status catalog_load_crowd(struct db *db, int64_t hosts_most, struct catalog *catalog)
+{
+    struct text *presences;
+    size_t count;
+    enum status status = db_host_presences(db, catalog->arena, hosts_most, &presences, &count);
+
+    if (status == STATUS_OK)
+        catalog->crowd = presence_of_crowd(presences, count);
+    return status;
+}
+
 struct catalog *catalog_hold(struct catalog *catalog)
 {
     (void)__atomic_add_fetch(&catalog->references, 1, __ATOMIC_RELAXED);

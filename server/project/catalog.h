@@ -16,6 +16,7 @@ struct arena;
 struct catalog {
     struct catalog_rows rows;
     struct benchmarks benchmarks;
+    struct presence_shares crowd; /* of hosts; 0: not known, or not wanted */
     const bool *versions_current; /* by place in rows.versions; NULL: worked out when asked */
     const struct app_row *const *apps_by_name; /* sorted; NULL: looked through when asked */
     struct arena *arena;                       /* owns the rows */
@@ -30,6 +31,11 @@ struct catalog {
 MUST_CHECK enum status catalog_load(struct db *db, struct catalog **ret_catalog);
 /* The same for a program that serves one request: with the benchmarks of fewer hosts. */
 MUST_CHECK enum status catalog_load_for_one(struct db *db, struct catalog **ret_catalog);
+/* Before anybody else has it: also reads what is learned of the presence of so many of the newest
+ * hosts. */
+enum { CROWD_MOST = 4000, CROWD_FOR_ONE = 400 };
+MUST_CHECK enum status catalog_load_crowd(struct db *db, int64_t hosts_most,
+                                          struct catalog *catalog);
 /* One from elsewhere than a database: an empty one, whose rows (by rising id) and benchmarks the
  * caller fills in, in its arena, before catalog_finish, which works out the rest. */
 MUST_CHECK enum status catalog_begin(struct catalog **ret_catalog);

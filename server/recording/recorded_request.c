@@ -251,6 +251,8 @@ static struct record_head head_of(const struct request *request)
         .kind = (int64_t)attempt->answer.kind,
         .request_delay = attempt->answer.request_delay,
         .reports_booked = (int64_t)attempt->booked,
+        .presence_cpu = attempt->presence_shares.cpu,
+        .presence_gpu = attempt->presence_shares.gpu,
     };
 }
 

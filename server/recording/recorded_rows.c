@@ -48,6 +48,8 @@ static const struct record_column record_heads_columns[] = {
     COLUMN(record_head, kind),
     COLUMN(record_head, request_delay),
     COLUMN(record_head, reports_booked),
+    COLUMN(record_head, presence_cpu),
+    COLUMN(record_head, presence_gpu),
 };
 TABLE(record_heads, "head", record_head);
 

@@ -50,6 +50,7 @@ struct record_head {
     int64_t kind;         /* enum answer_kind */
     double request_delay; /* s, as the client was told */
     int64_t reports_booked;
+    double presence_cpu, presence_gpu; /* see struct presence_shares */
 };
 
 /* A job of the reply. */

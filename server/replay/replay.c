@@ -228,6 +228,9 @@ static bool set_host(struct request *request, const struct recorded_request *rec
     attempt->host.rpc_time = (int64_t)request->now;
     attempt->host_is_new = record->head.host_is_new;
     attempt->is_new_day = record->head.is_new_day;
+    if (request->config->learn_availability)
+        attempt->presence_shares = (struct presence_shares){.cpu = record->head.presence_cpu,
+                                                            .gpu = record->head.presence_gpu};
     attempt->prefs = record->prefs;
     attempt->project_prefs = record->project_prefs;
     attempt->versions = record->versions;

@@ -308,10 +308,27 @@ void authenticate_judge(struct request *request)
     request->attempt.plan = request_plan_make(request);
 }
 
+/* Of a guard row that was not there, or not read, nothing is learned before the next contact. */
+static enum next learn_presence(struct request *request)
+{
+    struct attempt *attempt = &request->attempt;
+    struct learned_presence presence;
+
+    if (!request->config->learn_availability || !(attempt->host_is_new || attempt->has_guard))
+        return NEXT_STEP;
+    presence = presence_read(attempt->stored_presence);
+    if (presence_contact(&presence, request->now, &request->message))
+        attempt->presence = presence_write(&presence, request->arena);
+    attempt->presence_shares =
+        presence_expect(&presence, request->catalog->crowd,
+                        availability_reported(&request->message, request->client_version));
+    return NEXT_STEP;
+}
+
 enum next step_authenticate(struct request *request)
 {
     static enum next (*const parts[])(struct request * request) = {
-        identify, update_host, decide_preferences, keep_cross_project_id};
+        identify, update_host, learn_presence, decide_preferences, keep_cross_project_id};
 
     for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
         enum next next = parts[i](request);

@@ -282,6 +282,7 @@ enum next identify(struct request *request)
     attempt->host = named.host;
     attempt->has_guard = named.has_guard;
     attempt->said = named.said;
+    attempt->stored_presence = named.presence;
     if (forwarded)
         attempt->answer.hostid = named.host.id;
     return NEXT_STEP;

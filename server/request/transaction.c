@@ -120,17 +120,23 @@ enum outcome request_commit_all(struct request *const *requests, size_t count)
     return status == STATUS_DB_UNKNOWN ? look_up_commit(requests, count) : OUTCOME_AGAIN;
 }
 
-static const struct host_row *contact_of(const struct request *request)
+static struct host_ending ending_of(const struct request *request)
 {
-    return request->attempt.contact_waits ? &request->attempt.host : NULL;
+    const struct attempt *attempt = &request->attempt;
+
+    return (struct host_ending){.hostid = attempt->host.id,
+                                .token = request->token,
+                                .now = (int64_t)request->now,
+                                .contact = attempt->contact_waits ? &attempt->host : NULL,
+                                .presence = attempt->presence,
+                                .has_guard = attempt->has_guard};
 }
 
 static enum outcome commit(struct request *request)
 {
     uint64_t begun = clock_ns();
-    enum status status =
-        db_host_commit(request->db, request->attempt.host.id, request->token, (int64_t)request->now,
-                       contact_of(request), request->attempt.has_guard);
+    const struct host_ending ending = ending_of(request);
+    enum status status = db_host_commit(request->db, &ending);
     enum outcome outcome = OUTCOME_COMMITTED;
 
     if (status == STATUS_DB_UNKNOWN) {
@@ -146,9 +152,8 @@ static enum outcome commit(struct request *request)
 static enum outcome join(struct request *request)
 {
     uint64_t begun = clock_ns();
-    enum status status =
-        db_part_end(request->db, request->attempt.host.id, request->token, (int64_t)request->now,
-                    contact_of(request), request->attempt.has_guard);
+    const struct host_ending ending = ending_of(request);
+    enum status status = db_part_end(request->db, &ending);
 
     request->commit_ns += clock_ns() - begun;
     if (status != STATUS_OK) {

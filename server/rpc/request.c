@@ -117,3 +117,18 @@ struct host_app_version_change *request_version_change(struct request *request,
     change->reset_today = attempt->is_new_day;
     return change;
 }
+
+struct availability request_availability(const struct request *request)
+{
+    const struct message *message = &request->message;
+
+    return availability_of(message, availability_reported(message, request->client_version));
+}
+
+struct availability request_expected_availability(const struct request *request)
+{
+    struct presence_shares shares = request->attempt.presence_shares;
+
+    return shares.cpu > 0 || shares.gpu > 0 ? availability_of(&request->message, shares)
+                                            : request_availability(request);
+}

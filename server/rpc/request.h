@@ -19,6 +19,8 @@
 #include "server/parse/message.h"
 #include "server/policy/limits/preferences.h"
 #include "server/policy/refusal/delay.h"
+#include "server/policy/version/estimate.h"
+#include "server/policy/version/presence.h"
 #include "server/reply/answer.h"
 #include "server/rpc/request_plan.h"
 
@@ -105,7 +107,10 @@ struct attempt {
     struct host_row stored; /* the same as it was read under its lock; of a new one 0 */
     bool has_guard;         /* its guard row was there; false: not, or nobody knows */
     uint64_t said;          /* digest of what is kept of what it can do; 0: nothing, or unknown */
-    bool contact_waits;     /* the end of the transaction writes what is new of the host */
+    struct text stored_presence; /* as its guard row has it; empty: nothing, or unknown */
+    struct text presence;        /* as it will be stored; empty: as it is */
+    struct presence_shares presence_shares; /* what is learned from it; 0: nothing is */
+    bool contact_waits; /* the end of the transaction writes what is new of the host */
     bool host_is_new;
     bool detaches; /* jobs in progress become CLIENT_DETACHED once the reports are booked */
     struct global_preferences prefs; /* in force */
@@ -229,5 +234,10 @@ const struct host_app_version_row *request_version(const struct request *request
 /* max_jobs_per_day with which a row begins that the host does not have yet, by what its others have
  * after what this request has changed. */
 int64_t request_first_quota(const struct request *request);
+
+/* The availability that the client reports, and the one that is expected from now on: the same
+ * where nothing is learned (policy(7) 5.1). */
+struct availability request_availability(const struct request *request);
+struct availability request_expected_availability(const struct request *request);
 
 #endif

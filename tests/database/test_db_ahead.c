@@ -82,7 +82,9 @@ static enum status commit_host(void)
 {
     static uint64_t token;
 
-    return db_host_commit(server.db, HOST, ++token, NOW, NULL, true);
+    return db_host_commit(
+        server.db,
+        &(struct host_ending){.hostid = HOST, .token = ++token, .now = NOW, .has_guard = true});
 }
 
 static void begin_scene(void)

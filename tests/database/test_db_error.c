@@ -189,6 +189,12 @@ static void lose_transaction(struct db *db)
     assert_status(STATUS_OK, db_run_text(db, "ROLLBACK"));
 }
 
+static enum status commit_host(struct db *db, uint64_t token)
+{
+    return db_host_commit(
+        db, &(struct host_ending){.hostid = 7, .token = token, .now = 1, .has_guard = true});
+}
+
 static void a_transaction_lost_in_silence_commits_nothing(void **state)
 {
     struct fixture *f = *state;
@@ -202,7 +208,7 @@ static void a_transaction_lost_in_silence_commits_nothing(void **state)
         assert_status(STATUS_OK, db_user_save_cross_project_id(f->db, 1, TEXT("first half")));
         lose_transaction(f->db);
         assert_status(STATUS_OK, db_user_save_cross_project_id(f->db, 2, TEXT("second half")));
-        assert_status(STATUS_DB_RETRY, db_host_commit(f->db, 7, begun, 1, NULL, true));
+        assert_status(STATUS_DB_RETRY, commit_host(f->db, begun));
         assert_status(STATUS_OK, db_rollback(f->db));
 
         assert_status(STATUS_OK, db_user_lock(f->db, 1));
@@ -216,7 +222,7 @@ static void a_transaction_lost_in_silence_commits_nothing(void **state)
                    0);
 
         assert_status(STATUS_OK, db_user_lock(f->db, 1));
-        assert_status(STATUS_OK, db_host_commit(f->db, 7, begun, 1, NULL, true));
+        assert_status(STATUS_OK, commit_host(f->db, begun));
         assert_status(STATUS_OK, db_host_token(f->db, 7, &token));
         assert_true(token == begun);
         assert_status(STATUS_OK, db_rollback(f->db));
@@ -233,7 +239,7 @@ static void a_single_server_needs_no_token(void **state)
         db_count_reset(f->db);
         assert_status(STATUS_OK, db_begin(f->db));
         assert_status(STATUS_OK, db_user_lock(f->db, 1));
-        assert_status(STATUS_OK, db_host_commit(f->db, 7, begun, 1, NULL, true));
+        assert_status(STATUS_OK, commit_host(f->db, begun));
         assert_i64((int64_t)db_count(f->db).statements, 3); /* the guard row, and COMMIT */
         assert_i64((int64_t)db_count(f->db).round_trips, 3);
         assert_status(STATUS_OK, db_host_token(f->db, 7, &token));
@@ -297,7 +303,7 @@ static void a_rollback_in_the_middle_begins_anew(void **state)
     assert_status(STATUS_OK, db_savepoint(f->db));
     assert_status(STATUS_OK, db_user_lock(f->db, 1));
     assert_status(STATUS_OK, db_rollback_to_savepoint(f->db));
-    assert_status(STATUS_OK, db_host_commit(f->db, 7, 1, 1, NULL, true));
+    assert_status(STATUS_OK, commit_host(f->db, 1));
     assert_status(STATUS_OK, db_user_lock(f->db, 2));
     assert_status(STATUS_OK, db_savepoint(f->db));
     lose_transaction(f->db);

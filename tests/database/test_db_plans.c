@@ -31,10 +31,11 @@ static const enum statement of_status[] = {
     STATEMENT_admin_deletions_waiting, STATEMENT_admin_oldest_waiting};
 
 /* They read in order of an index and end after so many rows. */
-static const enum statement bounded[] = {
-    STATEMENT_fading_users, STATEMENT_fading_hosts,      STATEMENT_fading_teams,
-    STATEMENT_candidates,   STATEMENT_candidates_by_app, STATEMENT_host_flops,
-    STATEMENT_unsent_new,   STATEMENT_unsent_page,       STATEMENT_unsent_ids};
+static const enum statement bounded[] = {STATEMENT_fading_users,      STATEMENT_fading_hosts,
+                                         STATEMENT_fading_teams,      STATEMENT_candidates,
+                                         STATEMENT_candidates_by_app, STATEMENT_host_flops,
+                                         STATEMENT_unsent_new,        STATEMENT_unsent_page,
+                                         STATEMENT_unsent_ids,        STATEMENT_host_presences};
 
 static bool is_bounded(enum statement statement)
 {
@@ -97,7 +98,7 @@ static void fill(struct test_database *database)
         " seq %% 7000, seq %% 900, seq %% 3 FROM seq_1_to_%d;"
         "INSERT INTO host_app_version (host_id, app_version_id) SELECT seq %% 10000,"
         " seq DIV 10000 FROM seq_1_to_%d;"
-        "INSERT INTO qm_host SELECT seq, 1, 1, 1, 1 FROM seq_1_to_%d;"
+        "INSERT INTO qm_host SELECT seq, 1, 1, 1, 1, 'p' FROM seq_1_to_%d;"
         "INSERT INTO msg_to_host (hostid, handled) SELECT seq, 1 FROM seq_1_to_%d;"
         "INSERT INTO assignment (target_id, target_type, multi, workunitid) SELECT seq,"
         " 1 + seq %% 3, seq %% 2, seq FROM seq_1_to_%d;"

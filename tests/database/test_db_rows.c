@@ -171,14 +171,56 @@ static void change(struct host_row *host, const struct row_column *column)
 
 /* As a request does it. */
 static void save(struct db *db, const struct host_row *was, const struct host_row *host,
-                 uint64_t token, bool has_guard)
+                 uint64_t token, struct text presence, bool has_guard)
 {
     bool waits = db_host_says_the_same(was, host);
 
     if (!waits)
         assert_status(STATUS_OK, db_host_save(db, host));
     assert_status(STATUS_OK,
-                  db_host_commit(db, host->id, token, NOW, waits ? host : NULL, has_guard));
+                  db_host_commit(db, &(struct host_ending){.hostid = host->id,
+                                                           .token = token,
+                                                           .now = NOW,
+                                                           .contact = waits ? host : NULL,
+                                                           .presence = presence,
+                                                           .has_guard = has_guard}));
+}
+
+/* Each end writes what is new of the host's presence, and leaves it where nothing is: with the
+ * contact and without, for a guard row that is there, one that is not, and one that a token proves.
+ */
+static void presence_goes_with_the_guard_row(void **state)
+{
+    struct test_fixture *f = *state;
+    const char *const written[] = {"one", "", "two", "three", "", "four"};
+    const char *const kept[] = {"one", "one", "two", "three", "three", "four"};
+    struct host_row host = a_host();
+
+    assert_status(STATUS_OK, db_host_insert(f->db, &host, &host.id));
+    assert_status(STATUS_OK, db_commit(f->db));
+    for (int keeps = 0; keeps < 2; keeps++) {
+        if (keeps > 0)
+            db_keep_token(f->db);
+        test_sql(f->database, "DELETE FROM qm_host");
+        for (int with_contact = 0; with_contact < 2; with_contact++) {
+            for (size_t i = 0; i < sizeof(written) / sizeof(written[0]); i++) {
+                bool has_guard = i > 0 && i != 3; /* where nobody knows, too */
+                struct host_with_user found;
+
+                assert_status(STATUS_OK, db_host_lock_with_user(f->db, f->arena, host.id, &found));
+                if (i > 0)
+                    assert_text(found.presence, kept[i - 1]);
+                host = found.host;
+                host.rpc_seqno++;
+                host.timezone += with_contact == 0;
+                save(f->db, &found.host, &host, 5, text_from(written[i]), has_guard);
+                assert_i64(test_sql_integer(f->database,
+                                            "SELECT COUNT(*) FROM qm_host WHERE presence = '%s'",
+                                            kept[i]),
+                           1);
+            }
+        }
+    }
 }
 
 /* The first contact makes the guard row, the next ones are one statement with it; also where a
@@ -202,7 +244,7 @@ static void a_contact_goes_with_the_guard_row(void **state)
         host.rpc_seqno++;
         host.d_free = 5e9 + turn;
         db_count_reset(f->db);
-        save(f->db, &was, &host, 90 + (uint64_t)turn, turn > 0);
+        save(f->db, &was, &host, 90 + (uint64_t)turn, NO_TEXT, turn > 0);
         assert_i64((int64_t)db_count(f->db).statements, (int64_t)statements[turn]);
         assert_status(STATUS_OK, db_host_token(f->db, host.id, &token));
         assert_i64((int64_t)token, 90 + turn);
@@ -220,16 +262,19 @@ static void a_guard_row_that_is_gone_costs_the_attempt(void **state)
 {
     struct test_fixture *f = *state;
     struct host_row host = a_host();
+    struct host_ending ending;
 
     assert_status(STATUS_OK, db_host_insert(f->db, &host, &host.id));
     assert_status(STATUS_OK, db_commit(f->db));
     host.rpc_seqno++;
+    ending = (struct host_ending){
+        .hostid = host.id, .token = 5, .now = NOW, .contact = &host, .has_guard = true};
     for (int ahead = 0; ahead <= 1; ahead++) {
         struct host_row found;
 
         db_send_ahead(f->db, ahead != 0);
         assert_status(STATUS_OK, db_host_lock(f->db, f->arena, host.id, &found));
-        assert_status(STATUS_DB_RETRY, db_host_commit(f->db, host.id, 5, NOW, &host, true));
+        assert_status(STATUS_DB_RETRY, db_host_commit(f->db, &ending));
         assert_status(STATUS_OK, db_rollback(f->db));
         assert_i64(test_sql_integer(f->database, "SELECT COUNT(*) FROM qm_host"), 0);
         assert_i64(test_sql_integer(f->database, "SELECT rpc_seqno FROM host WHERE id = %lld",
@@ -237,7 +282,8 @@ static void a_guard_row_that_is_gone_costs_the_attempt(void **state)
                    host.rpc_seqno - 1);
     }
     assert_status(STATUS_OK, db_host_lock(f->db, f->arena, host.id, &(struct host_row){0}));
-    assert_status(STATUS_OK, db_host_commit(f->db, host.id, 5, NOW, &host, false));
+    ending.has_guard = false;
+    assert_status(STATUS_OK, db_host_commit(f->db, &ending));
     assert_i64(test_sql_integer(f->database, "SELECT token FROM qm_host"), 5);
     test_sql(f->database, "DELETE FROM qm_host");
 }
@@ -263,7 +309,7 @@ static void whatever_changes_is_saved(void **state)
         host = was;
         change(&host, column);
         assert_false(row_is_equal(table, &was, &host));
-        save(f->db, &was, &host, i, has_guard);
+        save(f->db, &was, &host, i, NO_TEXT, has_guard);
         has_guard = true;
         assert_status(STATUS_OK, db_host_lock(f->db, f->arena, was.id, &read));
         if (!row_is_equal(table, &host, &read))
@@ -853,6 +899,38 @@ static void a_full_arena_is_an_answer(void **state)
 
 /* --- catalog -------------------------------------------------------------------------------- */
 
+/* So many rows are looked at, whatever stands in them, and none of those that are no host's. */
+static void a_crowd_is_of_the_newest_hosts(void **state)
+{
+    struct test_fixture *f = *state;
+    struct catalog *catalog = NULL;
+    struct text *presences;
+    size_t count;
+
+    for (int i = 1; i <= 30; i++)
+        test_sql(f->database,
+                 "INSERT INTO qm_host (hostid, rpcs, token, changed, presence)"
+                 " VALUES (%d, 1, 1, 1, '%s'), (-%d, 1, 1, 1, 'user')",
+                 i, i % 2 == 0 ? "known" : "", i);
+    assert_status(STATUS_OK, db_host_presences(f->db, f->arena, 10, &presences, &count));
+    assert_int_equal(count, 5);
+    assert_text(presences[0], "known");
+    assert_status(STATUS_OK, db_host_presences(f->db, f->arena, 1000, &presences, &count));
+    assert_int_equal(count, 15);
+    /* Ten with one observation of two days, all of them of 0.75. */
+    test_sql(f->database,
+             "UPDATE qm_host SET presence = CONCAT(REPEAT(CHAR(1), 84), x'0000803f', x'0000403f',"
+             " x'0000403f', REPEAT(CHAR(0), 72)) WHERE hostid > 20");
+    assert_status(STATUS_OK, catalog_load(f->db, &catalog));
+    assert_real(catalog->crowd.cpu, 0, 0);
+    assert_status(STATUS_OK, catalog_load_crowd(f->db, 9, catalog));
+    assert_real(catalog->crowd.cpu, 0, 0);
+    assert_status(STATUS_OK, catalog_load_crowd(f->db, CROWD_MOST, catalog));
+    assert_real(catalog->crowd.cpu, 0.75, 0);
+    assert_real(catalog->crowd.gpu, 0.75, 0);
+    catalog_release(catalog);
+}
+
 static void only_the_newest_version_is_current(void **state)
 {
     struct test_fixture *f = *state;
@@ -965,7 +1043,8 @@ static void a_version_that_cannot_be_sent_is_none(void **state)
     CASE(a_host_is_inserted_and_read_back), CASE(an_update_leaves_what_others_write),              \
         CASE(whatever_changes_is_saved), CASE(the_newest_host_is_found),                           \
         CASE(a_guard_row_that_is_gone_costs_the_attempt), CASE(a_token_is_kept_only_by_commit),    \
-        CASE(a_contact_goes_with_the_guard_row), CASE(a_user_comes_with_the_team),                 \
+        CASE(a_contact_goes_with_the_guard_row), CASE(presence_goes_with_the_guard_row),           \
+        CASE(a_crowd_is_of_the_newest_hosts), CASE(a_user_comes_with_the_team),                    \
         CASE(a_key_is_compared_byte_by_byte), CASE(owners_come_in_the_order_asked_for),            \
         CASE(version_statistics_change_relatively), CASE(messages_are_kept_and_handed_out_once),   \
         CASE(booking_five_takes_two_statements), CASE(only_rows_that_await_a_report_are_booked),   \

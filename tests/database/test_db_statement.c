@@ -135,8 +135,8 @@ static void what_may_wait_says_whose_rows_it_writes(void **state)
         if (definition->latest != LATEST_END)
             continue;
         for (const struct db_member *value = definition->values; value->name != NULL; value++)
-            has_text = has_text || value->type == DB_STRING || value->type == DB_BYTES ||
-                       value->type == DB_STRINGS || value->type == DB_BYTE_STRINGS;
+            has_text = has_text || value->type == DB_STRING || value->type == DB_STRINGS ||
+                       value->type == DB_BYTE_STRINGS;
         if (has_text || statement_subject(definition) == NULL ||
             definition->count == COUNT_SINGLY || definition->count == COUNT_MENDED)
             fail_msg("%s cannot wait", definition->name);

@@ -25,10 +25,10 @@ static int setup(void **state)
     database = test_database_create(true, NULL);
     serving_add_hosts(database, HOSTS);
     serving_add_jobs(database, &(struct new_jobs){.first = 1, .count = 700});
-    test_sql(database,
-             "INSERT INTO host_app_version (host_id, app_version_id, max_jobs_per_day,"
-             " n_jobs_today) SELECT id, 11, 100, 0 FROM host;"
-             "INSERT INTO qm_host (hostid, rpcs, token, changed) SELECT id, 0, 0, 0 FROM host");
+    test_sql(database, "INSERT INTO host_app_version (host_id, app_version_id, max_jobs_per_day,"
+                       " n_jobs_today) SELECT id, 11, 100, 0 FROM host;"
+                       "INSERT INTO qm_host (hostid, rpcs, token, changed, presence)"
+                       " SELECT id, 0, 0, 0, 'old' FROM host");
     serving_open(&server, database);
     assert_status(STATUS_OK, db_wait_for_locks(server.db, false));
     return 0;
@@ -69,8 +69,19 @@ static enum status count_jobs(int64_t host, int64_t jobs)
 static enum status end_part(int64_t host)
 {
     const struct host_row contact = {.id = host, .rpc_seqno = 100 + host, .rpc_time = NOW};
+    char bytes[] = {'x', '\0', (char)('0' + host), '\xff'};
+    struct host_ending ending = {.hostid = host,
+                                 .token = 1000 + (uint64_t)host,
+                                 .now = NOW,
+                                 .contact = &contact,
+                                 .has_guard = true};
+    enum status status;
 
-    return db_part_end(server.db, host, 1000 + (uint64_t)host, NOW, &contact, true);
+    if (host % 2 == 1)
+        ending.presence = (struct text){bytes, sizeof(bytes)};
+    status = db_part_end(server.db, &ending);
+    memset(bytes, 0, sizeof(bytes)); /* what waits is a copy */
+    return status;
 }
 
 static enum status lock_job(int64_t number, bool *ret_is_unsent)
@@ -137,6 +148,11 @@ static void assert_kept(int64_t host, int64_t jobs)
     assert_i64(test_sql_integer(database, "SELECT rpcs * token FROM qm_host WHERE hostid = %lld",
                                 (long long)host),
                jobs > 0 ? 1000 + host : 0);
+    assert_i64(test_sql_integer(database,
+                                "SELECT presence = IF(%d, CONCAT(x'7800', '%lld', x'ff'), 'old')"
+                                " FROM qm_host WHERE hostid = %lld",
+                                jobs > 0 && host % 2 == 1, (long long)host, (long long)host),
+               1);
 }
 
 static void assert_nothing_kept(void)
@@ -153,7 +169,8 @@ static void undo_all(void)
     test_sql(database, "UPDATE result SET server_state = 2, hostid = 0;"
                        " UPDATE workunit SET transition_time = 2147483647;"
                        " UPDATE host_app_version SET n_jobs_today = 0;"
-                       " UPDATE host SET rpc_seqno = 0; UPDATE qm_host SET rpcs = 0");
+                       " UPDATE host SET rpc_seqno = 0; UPDATE qm_host SET rpcs = 0,"
+                       " presence = 'old'");
 }
 
 /* Of eight parts each sends the query that locks its job, and nothing else. */

@@ -103,7 +103,10 @@ static enum status ends_part(void)
 {
     const struct host_row contact = {.id = 1, .rpc_seqno = 100, .rpc_time = NOW};
 
-    return db_part_end(server.db, 1, 1001, NOW, &contact, true);
+    return db_part_end(
+        server.db,
+        &(struct host_ending){
+            .hostid = 1, .token = 1001, .now = NOW, .contact = &contact, .has_guard = true});
 }
 
 static enum status undoes_part(void)
@@ -128,7 +131,8 @@ static enum status commits(void)
 
 static enum status commits_host(void)
 {
-    return db_host_commit(server.db, 3, 1, NOW, NULL, true);
+    return db_host_commit(
+        server.db, &(struct host_ending){.hostid = 3, .token = 1, .now = NOW, .has_guard = true});
 }
 
 static enum status rolls_back(void)

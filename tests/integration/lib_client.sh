@@ -25,7 +25,7 @@ client_project() {
         --db-user root --db-socket "$QM_TEST_SOCKET" --scheduler "$page/test_cgi/cgi"
     printf '%s\n' "$@" >"$work/elements"
     # Limits are those of the test, not of a new project.
-    sed -i -E '/<(daily_result_quota|max_wus_to_send|send_result_abort|delete_delay_hours|extend_deadlines)>/d' "$project/config.xml"
+    sed -i -E '/<(daily_result_quota|max_wus_to_send|send_result_abort|delete_delay_hours|extend_deadlines|learn_availability)>/d' "$project/config.xml"
     sed -i "/<config>/r $work/elements" "$project/config.xml"
     in_project --project "$project" app add demo
     in_project --project "$project" version add demo 1.00 x86_64-pc-linux-gnu "$app"

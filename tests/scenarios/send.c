@@ -184,7 +184,8 @@ static void load_catalog(struct story *story)
 {
     catalog_release(story->catalog);
     story->catalog = NULL;
-    if (catalog_load(story->db, &story->catalog) != STATUS_OK)
+    if (catalog_load(story->db, &story->catalog) != STATUS_OK ||
+        catalog_load_crowd(story->db, CROWD_MOST, story->catalog) != STATUS_OK)
         story_fail(story, "catalog: %s", db_error(story->db));
     db_rollback(story->db);
 }

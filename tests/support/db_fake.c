@@ -137,10 +137,9 @@ enum status db_commit(struct db *db)
     return status == STATUS_OK ? db_fake.commits[db_fake.commit_count++] : status;
 }
 
-enum status db_host_commit(struct db *db, int64_t hostid, uint64_t token, int64_t now,
-                           const struct host_row *contact, bool has_guard)
+enum status db_host_commit(struct db *db, const struct host_ending *ending)
 {
-    db_fake.saves_contact = contact != NULL;
+    db_fake.saves_contact = ending->contact != NULL;
     return db_commit(db);
 }
 
@@ -186,10 +185,9 @@ enum status db_part_undo(struct db *db)
     return db_fake.part_undo;
 }
 
-enum status db_part_end(struct db *db, int64_t hostid, uint64_t token, int64_t now,
-                        const struct host_row *contact, bool has_guard)
+enum status db_part_end(struct db *db, const struct host_ending *ending)
 {
-    return CALL(hostid);
+    return CALL(ending->hostid);
 }
 
 /* Works where a statement failed: that is what it is for. */

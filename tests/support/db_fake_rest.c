@@ -16,6 +16,8 @@ const char db_fake_rest = 1;
 NO_ANSWER(db_catalog, struct db *db, struct arena *arena, struct catalog_rows *ret_rows)
 NO_ANSWER(db_host_flops, struct db *db, struct arena *arena, int64_t most, double **ret_flops,
           size_t *ret_count)
+NO_ANSWER(db_host_presences, struct db *db, struct arena *arena, int64_t most,
+          struct text **ret_presences, size_t *ret_count)
 
 NO_ANSWER(db_assigned_insert, struct db *db, const struct assigned_result *result, int64_t *ret_id)
 NO_ANSWER(db_assignments_delete, struct db *db, const int64_t *ids, size_t count)

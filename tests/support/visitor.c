@@ -83,8 +83,13 @@ static enum next walk_once(struct request *request)
             return next;
     }
     status = db_host_commit(
-        request->db, request->attempt.host.id, request->token, (int64_t)request->now,
-        request->attempt.contact_waits ? &request->attempt.host : NULL, request->attempt.has_guard);
+        request->db, &(struct host_ending){
+                         .hostid = request->attempt.host.id,
+                         .token = request->token,
+                         .now = (int64_t)request->now,
+                         .contact = request->attempt.contact_waits ? &request->attempt.host : NULL,
+                         .presence = request->attempt.presence,
+                         .has_guard = request->attempt.has_guard});
     return status == STATUS_OK ? NEXT_STEP : request_failed(request, status, "commit");
 }
 

@@ -11,6 +11,11 @@
 
 #include <math.h>
 
+static struct availability availability_said(const struct message *message, int64_t client_version)
+{
+    return availability_of(message, availability_reported(message, client_version));
+}
+
 static struct message blank(void)
 {
     struct message message;
@@ -91,11 +96,11 @@ static void project_normalized_seconds_are_360_gflop(void **state)
     message.active_frac = 0.9;
     message.has_on_frac = message.has_active_frac = true;
     amounts_read(&message, (struct cpus){1, 1}, true, &amounts);
-    use.wall_time = estimate_wall_time(359e9, 1e9, availability_of(&message, 50400).cpu, 1);
+    use.wall_time = estimate_wall_time(359e9, 1e9, availability_said(&message, 50400).cpu, 1);
     assert_true(amounts_fits(&amounts, &use));
     amounts_take(&amounts, &use);
     assert_true(amounts_wants(&amounts, RESOURCE_CPU));
-    use.wall_time = estimate_wall_time(1e9, 1e9, availability_of(&message, 50400).cpu, 1);
+    use.wall_time = estimate_wall_time(1e9, 1e9, availability_said(&message, 50400).cpu, 1);
     amounts_take(&amounts, &use);
     assert_real(amounts.scalar_seconds, 0, 1e-6);
 
@@ -187,21 +192,21 @@ static void an_absent_fraction_is_unknown_not_small(void **state)
     struct message message = blank();
 
     (void)state;
-    assert_real(availability_of(&message, 80000).cpu, 1, 0);
-    assert_real(availability_of(&message, 80000).gpu, 1, 0);
+    assert_real(availability_said(&message, 80000).cpu, 1, 0);
+    assert_real(availability_said(&message, 80000).gpu, 1, 0);
     message.has_active_frac = true;
     message.active_frac = 0.5;
-    assert_real(availability_of(&message, 61000).gpu, 0.5, 0);
+    assert_real(availability_said(&message, 61000).gpu, 0.5, 0);
     message.has_gpu_active_frac = true;
     message.gpu_active_frac = 0.25;
-    assert_real(availability_of(&message, 80000).gpu, 0.25, 0);
+    assert_real(availability_said(&message, 80000).gpu, 0.25, 0);
     message.has_on_frac = true;
     message.on_frac = 0;
-    assert_real(availability_of(&message, 80000).cpu, 0.01, 0);
+    assert_real(availability_said(&message, 80000).cpu, 0.01, 0);
     message.on_frac = 0.5;
     message.has_cpu_efficiency = true;
     message.cpu_efficiency = 0.5;
-    assert_real(availability_of(&message, 80000).cpu, 0.125, 0);
+    assert_real(availability_said(&message, 80000).cpu, 0.125, 0);
 }
 
 static void clients_of_4_19_and_before_give_only_the_on_fraction(void **state)
@@ -212,8 +217,8 @@ static void clients_of_4_19_and_before_give_only_the_on_fraction(void **state)
     message.has_on_frac = message.has_active_frac = true;
     message.on_frac = 0.5;
     message.active_frac = 0.5;
-    assert_real(availability_of(&message, 41900).cpu, 0.5, 0);
-    assert_real(availability_of(&message, 41901).cpu, 0.25, 0);
+    assert_real(availability_said(&message, 41900).cpu, 0.5, 0);
+    assert_real(availability_said(&message, 41901).cpu, 0.25, 0);
 }
 
 static void old_clients_correct_durations_themselves(void **state)

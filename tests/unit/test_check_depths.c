@@ -117,6 +117,7 @@ static void make_view(void)
         .disk_is_unknown = seldom(20),
         .correction = 0.5 * (double)(1 + below(3)),
         .availability = {.cpu = 0.5 * (double)(1 + below(2)), .gpu = 1},
+        .expected = {.cpu = 0.25 * (double)(1 + below(4)), .gpu = 0.5},
         .asked = {.resource_count = 2,
                   .share = 1,
                   .is_scalar = seldom(4),
@@ -130,6 +131,8 @@ static void make_view(void)
         .is_excluded = {seldom(12), seldom(12)},
         .options = {.items = world.options, .count = OPTIONS},
     };
+    world.view.stretch =
+        (struct availability){world.view.availability.cpu / world.view.expected.cpu, 2};
     world.view.asked.resources[0].instances = seldom(2) ? 1 : 0;
     world.app_limit =
         (struct app_limit){.appid = 1, .total = 2, .by_resource = {LIMIT_NONE, LIMIT_NONE}};

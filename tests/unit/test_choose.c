@@ -98,6 +98,8 @@ static void make_world(void)
         .disk = 1e9,
         .correction = 1,
         .availability = {.cpu = 1, .gpu = 1},
+        .expected = {.cpu = 1, .gpu = 1},
+        .stretch = {.cpu = 1, .gpu = 1},
         .asked = {.resource_count = 1,
                   .share = 1,
                   .resources = {{.type = text_from("CPU"), .count = 4, .seconds = 1000}}},

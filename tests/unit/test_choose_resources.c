@@ -96,6 +96,8 @@ static struct world *make_world(struct random *random)
                                .disk = 1e9,
                                .correction = 1,
                                .availability = {.cpu = 1, .gpu = 1},
+                               .expected = {.cpu = 1, .gpu = 1},
+                               .stretch = {.cpu = 1, .gpu = 1},
                                .asked = {.resource_count = RESOURCES, .share = 1},
                                .limits = {.reply = 40 + (int64_t)pick(random, 40),
                                           .in_progress_total = LIMIT_NONE,

@@ -374,7 +374,7 @@ static bool version_is_found(struct job_question *question)
     if (demand.needs_reliable)
         job->delay_bound = reduced_delay_bound(job->delay_bound,
                                                question->view->config->reliable_reduced_delay_bound,
-                                               job->use.wall_time);
+                                               workload_time(&job->use, &question->view->stretch));
     return true;
 }
 
@@ -449,7 +449,7 @@ static bool meets_deadline(struct job_question *question)
     if (question->view->config->ignore_delay_bound)
         return true;
     asked =
-        workload_job(&job->use, (double)job->delay_bound,
+        workload_job(&job->use, &question->view->stretch, (double)job->delay_bound,
                      memory_counted(question->view, job->option, job->workunit->rsc_memory_bound));
     asked.wall_time *= job->margin;
     answer = workload_try(question->view->workload, &asked, skips_connection(question), &reason);

@@ -31,5 +31,5 @@ void class_amounts(const struct workunit_row *workunit, double ret_amounts[CLASS
 double class_speed(const struct host_view *view, const struct version_option *option)
 {
     return option->usage.projected_flops / view->correction *
-           (option->resource == RESOURCE_CPU ? view->availability.cpu : view->availability.gpu);
+           (option->resource == RESOURCE_CPU ? view->expected.cpu : view->expected.gpu);
 }

@@ -54,7 +54,9 @@ struct host_view {
     bool disk_is_unknown;     /* nothing was said of free space, now or before */
     double disk;              /* bytes that jobs may fill in this pass: one of space.amounts */
     double correction;        /* see estimate_correction */
-    struct availability availability;
+    struct availability availability; /* as its client reports it: for amounts */
+    struct availability expected;     /* as it is expected from now on: for deadlines */
+    struct availability stretch;      /* wall times by `expected`, of those by `availability` */
     struct amounts asked;
     struct job_limits limits;
     int64_t hr_classes[HR_COARSE + 1]; /* by kind of homogeneous redundancy; 0: unknown */

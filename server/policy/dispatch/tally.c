@@ -20,6 +20,7 @@ bool tally_begin(const struct host_view *view, struct arena *arena, size_t jobs_
                             .disk_left = view->disk,
                             .in_progress_total = view->in_progress_total,
                             .workload = view->workload,
+                            .stretch = view->stretch,
                             .workunit_capacity = jobs_max,
                             .shares = view->shares};
     tally->app_limits = view->app_limits;
@@ -52,7 +53,7 @@ double deadline_margin(const struct config *config, const struct version_option 
 void tally_take_use(struct tally *tally, const struct tally_use *use)
 {
     size_t resource = use->use.resource;
-    struct edf_job job = workload_job(&use->use, use->deadline, use->memory);
+    struct edf_job job = workload_job(&use->use, &tally->stretch, use->deadline, use->memory);
 
     job.wall_time *= use->margin;
     if (!use->is_always_on) {

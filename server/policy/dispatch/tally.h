@@ -23,6 +23,7 @@ struct tally {
     struct app_count *app_counts;
     size_t app_limit_count;
     struct workload *workload;      /* what was given joins it; NULL as in the view */
+    struct availability stretch;    /* of the view */
     double occupied[RESOURCES_MAX]; /* instances that the workload and what was given occupy */
     int64_t *option_jobs;           /* by version_counter */
     int64_t *workunits;             /* of the jobs in the reply */

@@ -340,9 +340,15 @@ struct workload *workload_make(struct arena *arena, const struct workload_source
 
 /* --- questions ------------------------------------------------------------------------------- */
 
-struct edf_job workload_job(const struct amount_use *use, double deadline, double memory)
+double workload_time(const struct amount_use *use, const struct availability *stretch)
 {
-    return (struct edf_job){.wall_time = use->wall_time,
+    return use->wall_time * (use->resource == RESOURCE_CPU ? stretch->cpu : stretch->gpu);
+}
+
+struct edf_job workload_job(const struct amount_use *use, const struct availability *stretch,
+                            double deadline, double memory)
+{
+    return (struct edf_job){.wall_time = workload_time(use, stretch),
                             .deadline = deadline,
                             .resource = use->resource,
                             .cpus = use->cpus,

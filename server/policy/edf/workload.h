@@ -75,8 +75,12 @@ enum workload_answer {
 /* `skips_connection` turns rule A off. */
 enum workload_answer workload_try(struct workload *workload, const struct edf_job *job,
                                   bool skips_connection, struct edf_reason *ret_reason);
+/* The wall time that deadlines go by: that of amounts, times `stretch`, as the two may go by
+ * different availabilities. */
+double workload_time(const struct amount_use *use, const struct availability *stretch);
 /* `deadline`: s from now; `memory`: bytes, 0 where it does not matter. */
-struct edf_job workload_job(const struct amount_use *use, double deadline, double memory);
+struct edf_job workload_job(const struct amount_use *use, const struct availability *stretch,
+                            double deadline, double memory);
 
 /* How long a client may be kept away that got nothing because of deadlines: its reports are held
  * back too (deadline_allows_delay); never less than DEADLINE_RETRY_MIN. And how long it makes

@@ -38,20 +38,26 @@
 
 #define SPEEDUP_MAX 250.0 /* statistics cannot say more than this times the plan class */
 
-struct availability availability_of(const struct message *message, int64_t client_version)
+struct presence_shares availability_reported(const struct message *message, int64_t client_version)
 {
     double on = message->has_on_frac ? between(message->on_frac, 0, 1) : 1;
     double active = message->has_active_frac ? between(message->active_frac, 0, 1) : 1;
     double gpu = message->has_gpu_active_frac ? between(message->gpu_active_frac, 0, 1) : active;
-    double efficiency = 1;
 
     if (client_version < CLIENT_TELLS_ACTIVE_FRACTION)
         active = gpu = 1;
+    return (struct presence_shares){.cpu = on * active, .gpu = on * gpu};
+}
+
+struct availability availability_of(const struct message *message, struct presence_shares shares)
+{
+    double efficiency = 1;
+
     if (message->has_cpu_efficiency && message->cpu_efficiency > 0)
         efficiency = between(message->cpu_efficiency, AVAILABILITY_MIN, 1);
     return (struct availability){
-        .cpu = between(on * active * efficiency, AVAILABILITY_MIN, 1),
-        .gpu = between(on * gpu, AVAILABILITY_MIN, 1),
+        .cpu = between(shares.cpu * efficiency, AVAILABILITY_MIN, 1),
+        .gpu = between(shares.gpu, AVAILABILITY_MIN, 1),
     };
 }
 

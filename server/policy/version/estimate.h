@@ -5,15 +5,20 @@
 
 #include "db/rows.h"
 #include "server/parse/message.h"
+#include "server/policy/version/presence.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The part of wall time in which jobs run, [0.01, 1]. An absent fraction is unknown, not zero. */
+/* The part of wall time in which jobs run, [0.01, 1]. */
 struct availability {
     double cpu, gpu;
 };
-struct availability availability_of(const struct message *message, int64_t client_version);
+/* The part of the time in which the client can compute, as it reports it. An absent fraction is
+ * unknown, not zero. */
+struct presence_shares availability_reported(const struct message *message, int64_t client_version);
+/* Of a client that can compute for this part of the time. */
+struct availability availability_of(const struct message *message, struct presence_shares shares);
 
 /* What the client multiplies its own estimates by: its correction factor before 7.0.28, which obey
  * it whatever the server says, else 1. */

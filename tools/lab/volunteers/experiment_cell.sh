@@ -71,7 +71,7 @@ start_project() {
     qmctl init "$folder" --url "http://127.0.0.1/p$1/" --name "Project $1" --db-name "$schema" \
         --db-user root --db-socket "$socket"
     # An experiment has what it says, not the limits that a new project has.
-    sed -i -E '/<(daily_result_quota|max_wus_to_send|send_result_abort|delete_delay_hours|extend_deadlines)>/d' "$folder/config.xml"
+    sed -i -E '/<(daily_result_quota|max_wus_to_send|send_result_abort|delete_delay_hours|extend_deadlines|learn_availability)>/d' "$folder/config.xml"
     rows_of config | sed 's/^/    /' >"$work/cell/config"
     if [ -n "$(rows_of file_database)" ]; then
         sql -e "DROP DATABASE IF EXISTS ${schema}_files"

@@ -7,6 +7,8 @@
 #include "server/base/shown.h"
 #include "server/policy/limits/limits.h"
 #include "server/policy/version/estimate.h"
+#include "server/policy/version/presence.h"
+#include "server/project/catalog.h"
 #include "tools/qmctl/session/commands.h"
 #include "tools/qmctl/session/output.h"
 
@@ -97,6 +99,43 @@ static void print_host(struct arena *arena, const struct host_entry *entry)
         shown_line(stdout, "  banned: it gets no jobs (qmctl host unban %" PRId64 ")", host->id);
     shown_line(stdout, "  jobs: %" PRId64 " in progress, %" PRId64 " succeeded, %" PRId64 " failed",
                entry->in_progress, entry->success, entry->error);
+}
+
+/* What deadlines go by, where it is learned: the host's own observations, and those of others. */
+static enum status print_presence(struct session *session, const struct host_row *host)
+{
+    const struct presence_shares reported = {.cpu =
+                                                 (host->on_frac > 0 ? host->on_frac : 1) *
+                                                 (host->active_frac > 0 ? host->active_frac : 1)};
+    struct learned_presence presence;
+    struct presence_shares crowd, expected;
+    struct text stored = NO_TEXT, *presences = NULL, others;
+    size_t count = 0;
+    enum status status = STATUS_OK;
+
+    if (!session->config->learn_availability)
+        return STATUS_OK;
+    status = db_admin_host_presence(session->db, session->arena, host->id, &stored);
+    if (status == STATUS_OK)
+        status = db_host_presences(session->db, session->arena, CROWD_MOST, &presences, &count);
+    if (session_db_failed(session, status, "qm_host") != STATUS_OK)
+        return status;
+    presence = presence_read(stored);
+    crowd = presence_of_crowd(presences, count);
+    expected = presence_expect(&presence, crowd, reported);
+    if (presence.horizons[PRESENCE_TWO_DAYS].begun == 0) {
+        shown_line(stdout, "  nothing is learned of its availability (learn_availability)");
+        return STATUS_OK;
+    }
+    others = crowd.cpu > 0
+                 ? text_print(session->arena, "other hosts for %.0f %%", 100 * crowd.cpu)
+                 : text_print(session->arena, "its client says %.0f %%", 100 * reported.cpu);
+    shown_line(stdout,
+               "  deadlines go by an availability of %.0f %%: in the two days after a contact it "
+               "computed for %.0f %% (weight %.1f), " TEXT_FORMAT " (weight 5)",
+               100 * expected.cpu, 100 * (double)presence.horizons[PRESENCE_TWO_DAYS].cpu,
+               (double)presence.horizons[PRESENCE_TWO_DAYS].weight, TEXT_ARG(others));
+    return STATUS_OK;
 }
 
 /* What the host has got today of each app version, and what it may. */
@@ -205,7 +244,8 @@ enum exit_code command_host(struct session *session)
         print_hosts(session, rows, count);
     } else if (count > 0) {
         print_host(session->arena, &rows[0]);
-        if (print_quota(session, &rows[0].row) != STATUS_OK)
+        if (print_presence(session, &rows[0].row) != STATUS_OK ||
+            print_quota(session, &rows[0].row) != STATUS_OK)
             return session_failed(session);
     }
     return print_jobs(session, id, (size_t)most) == STATUS_OK ? EXIT_DONE : session_failed(session);

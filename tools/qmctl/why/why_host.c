@@ -31,6 +31,9 @@ enum status why_begin(struct question *question)
     if (status == STATUS_OK)
         status =
             session_db_failed(session, catalog_load(session->db, &question->catalog), "catalog");
+    if (status == STATUS_OK && session->config->learn_availability)
+        status = session_db_failed(
+            session, catalog_load_crowd(session->db, CROWD_MOST, question->catalog), "crowd");
     return status;
 }
 

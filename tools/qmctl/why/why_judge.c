@@ -90,7 +90,7 @@ void why_judge_class(const struct question *question, const struct job_class *cl
         return;
     }
     ret_verdict->option = job.option;
-    ret_verdict->wall_time = job.use.wall_time;
+    ret_verdict->wall_time = workload_time(&job.use, &view->stretch);
     reason = job_check_locked(view, &job, &locked);
     ret_verdict->may_be_sent = reason == REASON_COUNT;
     if (!ret_verdict->may_be_sent)

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* How much of the time a host can compute, learned from its contacts (policy(7) 5.1); pure.
+ *
+ * Clients report an average over their lifetime. But a host that asks for work is on, and hosts
+ * that are on tend to stay on: over the next days it will compute more than that average says.
+ * Clients since 7.4 also count the seconds in which they could compute. What one contact's count
+ * has gained by a later contact is therefore one observation of what follows a contact.
+ *
+ * For each horizon, 6 hours times a power of 2, one observation is open. The first contact that
+ * comes no earlier than the horizon closes it, and begins the next one. */
+#ifndef SERVER_POLICY_VERSION_PRESENCE_H
+#define SERVER_POLICY_VERSION_PRESENCE_H
+
+#include "server/base/text.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct arena;
+struct message;
+
+enum {
+    PRESENCE_HORIZONS = 7, /* 6 h to 16 days */
+    PRESENCE_TWO_DAYS = 3  /* the horizon that deadlines go by */
+};
+
+/* The part of the time after a contact, [0, 1]; 0 both: not known. */
+struct presence_shares {
+    double cpu, gpu;
+};
+
+/* Times and counts are whole seconds; 0: no observation is open. */
+struct presence_horizon {
+    uint32_t begun, active, gpu_active; /* when the observation was begun, and the counts of then */
+    float weight;                       /* of those that were closed, each .98 of the next */
+    float cpu, gpu;                     /* their mean */
+};
+struct learned_presence {
+    struct presence_horizon horizons[PRESENCE_HORIZONS];
+};
+
+double presence_length(size_t horizon); /* s */
+
+/* As it is kept in the guard row; of anything else, an empty one. */
+struct learned_presence presence_read(struct text stored);
+struct text presence_write(const struct learned_presence *presence, struct arena *arena);
+
+/* A contact at `now` (epoch). False: it changes nothing, as that of a client that does not count.
+ */
+bool presence_contact(struct learned_presence *presence, double now, const struct message *message);
+
+/* The mean of several hosts, each with the weight of its observations. Not known for fewer than 10
+ * hosts that have any. */
+struct presence_shares presence_of_crowd(const struct text *stored, size_t count);
+
+/* What is expected of a host: its own mean, with the crowd's as five observations more, or
+ * `reported`, if the crowd's is not known. Not known, if the host has no open observation. */
+struct presence_shares presence_expect(const struct learned_presence *presence,
+                                       struct presence_shares crowd,
+                                       struct presence_shares reported);
+
+#endif
