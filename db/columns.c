@@ -64,6 +64,11 @@ bool row_column_is_ours(const struct row_column *column)
     return strcmp(column->presence, "OURS") == 0;
 }
 
+bool row_column_is_derived(const struct row_column *column)
+{
+    return strcmp(column->presence, "DERIVED") == 0;
+}
+
 static bool column_is_equal(const struct row_column *column, const char *a, const char *b)
 {
     int64_t integers[2];

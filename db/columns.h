@@ -46,6 +46,7 @@ const struct row_column *row_column_find(const struct row_table *table, const ch
                                          size_t length);
 bool row_column_is_optional(const struct row_column *column); /* BOINC brought it later */
 bool row_column_is_ours(const struct row_column *column);     /* an upgrade of ours brings it */
+bool row_column_is_derived(const struct row_column *column);  /* selected, and no column */
 /* Whether two rows of the table say the same in each column; a number that is none says nothing. */
 bool row_is_equal(const struct row_table *table, const void *a, const void *b);
 

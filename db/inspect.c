@@ -131,8 +131,9 @@ enum status inspect_columns(const struct actual_columns *columns, bool wants_our
         for (size_t j = 0; j < table->column_count; j++) {
             const struct row_column *column = &table->columns[j];
 
-            if (actual_column_find(columns, table->table, column->name, strlen(column->name)) !=
-                NULL)
+            if (row_column_is_derived(column) ||
+                actual_column_find(columns, table->table, column->name, strlen(column->name)) !=
+                    NULL)
                 continue;
             if (row_column_is_ours(column) && !wants_ours)
                 continue;

@@ -278,6 +278,19 @@ static enum status add_value(struct expansion *x, const char *at, size_t length)
     return status;
 }
 
+/* What is selected as a column that is none. NULL: nobody says it. */
+static const char *derivation(const struct row_table *table, const struct row_column *column)
+{
+    const size_t length = strlen(table->table);
+
+    for (size_t i = 0; i < sizeof(fragments) / sizeof(fragments[0]); i++)
+        if (strncmp(fragments[i].name, table->table, length) == 0 &&
+            fragments[i].name[length] == '_' &&
+            strcmp(fragments[i].name + length + 1, column->name) == 0)
+            return fragments[i].sql;
+    return NULL;
+}
+
 static bool is_missing(const struct expansion *x, const struct row_table *table,
                        const struct row_column *column)
 {
@@ -290,7 +303,10 @@ static bool is_missing(const struct expansion *x, const struct row_table *table,
 static void add_select_column(struct expansion *x, const struct row_table *table,
                               const struct row_column *column, bool in_list)
 {
-    if (!is_missing(x, table, column))
+    if (row_column_is_derived(column))
+        buffer_print(&x->sql, "(%s)%s%s", derivation(table, column), in_list ? " AS " : "",
+                     in_list ? column->name : "");
+    else if (!is_missing(x, table, column))
         buffer_print(&x->sql, "%s.%s", table->table, column->name);
     else
         buffer_print(&x->sql, "%s%s%s", column->type == COLUMN_STRING ? "''" : "0",

@@ -21,8 +21,10 @@
 /* Whether some version runs on the resource, but for chance and the user's choice. */
 static bool is_supported(const struct host_view *view, size_t resource)
 {
-    for (size_t i = 0; i < view->options.count; i++) {
-        const struct version_option *option = &view->options.items[i];
+    const struct option_span all = version_options_all(&view->options);
+
+    for (size_t i = 0; i < all.count; i++) {
+        const struct version_option *option = &all.items[i];
 
         if (option->app->deprecated != 0 || !option->is_current)
             continue;

@@ -187,6 +187,9 @@ struct answer_job claim_describe(const struct job *job, const struct job_documen
         .priority = job->priority,
         .is_assigned = job->assignment != JOB_GENERAL,
         .usage = job->option->usage,
+        .variant = job->option->variant,
+        .wrapper_usage =
+            job->option->wrapper != NULL ? job->option->wrapper->usage : (struct usage){0},
         .fpops_scale = job->option->fpops_scale,
         .wall_time = job->use.wall_time,
         .margin = job->margin,

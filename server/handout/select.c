@@ -86,7 +86,9 @@ static bool count_answer(struct selection *selection)
             .is_always_on = job->app->non_cpu_intensive != 0,
         };
         const struct version_option *option =
-            job->is_resent ? NULL : version_option_of(&view->options, job->version, job->anonymous);
+            job->is_resent
+                ? NULL
+                : version_option_of(&view->options, job->version, job->anonymous, job->variant);
         if (option != NULL) {
             tally->option_jobs[version_counter(&view->options, option)]++;
             use.margin = job->margin;

@@ -44,6 +44,7 @@ static bool option_may_suit(const struct source *source, const struct version_op
 static bool app_may_suit(const struct source *source, const struct app_row *app)
 {
     const struct version_options *options = &source->view->options;
+    const struct option_span all = version_options_all(options);
     struct own_span own;
 
     if (!app_is_open(source->view, app))
@@ -57,8 +58,8 @@ static bool app_may_suit(const struct source *source, const struct app_row *app)
                 return true;
         return false;
     }
-    for (size_t i = 0; i < options->count; i++)
-        if (options->items[i].app == app && option_may_suit(source, &options->items[i]))
+    for (size_t i = 0; i < all.count; i++)
+        if (all.items[i].app == app && option_may_suit(source, &all.items[i]))
             return true;
     return false;
 }
@@ -123,11 +124,12 @@ static uint64_t spread_of(const struct source *source)
 static void limits_of_all(const struct source *source, double ret_limits[CLASS_LIMIT_COUNT])
 {
     const struct host_view *view = source->view;
+    const struct option_span all = version_options_all(&view->options);
     enum check_kind kind = CHECK_NEW;
     double fastest = 0;
 
-    for (size_t i = 0; i < view->options.count; i++) {
-        const struct version_option *option = &view->options.items[i];
+    for (size_t i = 0; i < all.count; i++) {
+        const struct version_option *option = &all.items[i];
 
         if (option->app->non_cpu_intensive != 0)
             kind = CHECK_ALWAYS_ON;

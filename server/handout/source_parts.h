@@ -10,10 +10,10 @@
  */
 struct source_wish {
     size_t turn; /* of the source, in which it was made; another: it is none */
-    int64_t appid, version_num, committed_id; /* of the groups */
-    const struct version_option *last;        /* of those that suit; NULL: none does */
-    double speed;                             /* of the fastest, see class_speed */
-    double flop, jobs;                        /* how much is wanted */
+    int64_t appid, version_num, committed_id, buda_app; /* of the groups */
+    const struct version_option *last;                  /* of those that suit; NULL: none does */
+    double speed;                                       /* of the fastest, see class_speed */
+    double flop, jobs;                                  /* how much is wanted */
 };
 enum { WISHES_KEPT = 64 };
 

@@ -56,6 +56,7 @@ static struct source_wish key_of(const struct app_row *app, const struct pool_gr
         .appid = app->id,
         .version_num = group->app_version_num,
         .committed_id = app->homogeneous_app_version != 0 ? group->app_version_id : 0,
+        .buda_app = group->buda_app,
     };
 }
 
@@ -108,13 +109,16 @@ static void add_option(const struct source *source, const struct version_option 
 static void fill_wish(const struct source *source, struct source_wish *wish)
 {
     const struct version_options *options = &source->view->options;
+    const struct option_span span = version_options_for(options, wish->buda_app);
     struct own_span own;
 
     if (options->own == NULL) {
-        for (size_t i = 0; i < options->count; i++)
-            add_option(source, &options->items[i], wish);
+        for (size_t i = 0; i < span.count; i++)
+            add_option(source, &span.items[i], wish);
         return;
     }
+    if (wish->buda_app != 0)
+        return;
     own = own_versions_of_app(options->own, wish->appid, wish->version_num);
     if (!budget_spend(options->own->budget, own.count * OPTION_COST))
         return; /* nothing suits: this goes on under the lock of the pool */
@@ -127,11 +131,12 @@ static void fill_wish(const struct source *source, struct source_wish *wish)
 static const struct source_wish *wish_for(struct source *source, const struct source_wish *key)
 {
     uint64_t hash = random_mix(random_mix((uint64_t)key->appid, (uint64_t)key->version_num),
-                               (uint64_t)key->committed_id);
+                               random_mix((uint64_t)key->committed_id, (uint64_t)key->buda_app));
     struct source_wish *wish = &source->wishes[hash % WISHES_KEPT];
 
     if (wish->turn == source->turn && wish->appid == key->appid &&
-        wish->version_num == key->version_num && wish->committed_id == key->committed_id)
+        wish->version_num == key->version_num && wish->committed_id == key->committed_id &&
+        wish->buda_app == key->buda_app)
         return wish;
     *wish = *key;
     wish->turn = source->turn;
@@ -145,6 +150,7 @@ static bool group_is_open(struct source *source, const struct app_row *app,
 {
     source->class_workunit.hr_class = group->hr_class;
     source->class_workunit.batch = group->user;
+    source->class_workunit.buda_app = group->buda_app;
     source->class_job.workunit = &source->class_workunit;
     source->class_job.app = app;
     return class_is_open(source->view, &source->class_job);

@@ -254,7 +254,7 @@ static enum status read_own(struct request *request, const struct host_view *vie
 double view_memory_of(const struct host_view *view, const struct answer_job *job)
 {
     const struct version_option *option =
-        version_option_of(&view->options, job->version, job->anonymous);
+        version_option_of(&view->options, job->version, job->anonymous, job->variant);
 
     return memory_counted(view, option, job->rsc_memory_bound);
 }

@@ -8,12 +8,22 @@
 
 #include <stdbool.h>
 
+struct plan_host;
 struct request;
 
 /* --- view_versions.c -------------------------------------------------------------------------- */
 
 /* False: no memory. */
 bool view_make_options(struct request *request, struct host_view *view);
+
+/* --- view_variants.c -------------------------------------------------------------------------- */
+
+/* Wrappers with variants of science apps, behind the other options, which are final. False: no
+ * memory. */
+bool view_add_variants(struct request *request, struct host_view *view,
+                       const struct plan_host *host);
+/* No more than this many. */
+size_t view_variants_most(const struct request *request);
 
 /* --- view_jobs.c ------------------------------------------------------------------------------ */
 

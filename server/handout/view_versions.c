@@ -142,13 +142,13 @@ static bool platform_rank(const struct host_platforms *platforms, int64_t platfo
     return false;
 }
 
-/* Whether this host can run the version, and what a job of it uses. */
-static void judge_plan_class(const struct request *request, const struct host_view *view,
-                             struct random *random, struct version_option *option)
+/* The host as plan classes see it; `chance` is uniform in [0, 1). */
+static struct plan_host plan_host_of(const struct request *request, const struct host_view *view,
+                                     double chance)
 {
     const struct attempt *attempt = &request->attempt;
-    const struct plan_classes builtin = plan_classes_builtin();
-    const struct plan_host host = {
+
+    return (struct plan_host){
         .message = &request->message,
         .client_version = request->client_version,
         .userid = attempt->user.id,
@@ -159,8 +159,16 @@ static void judge_plan_class(const struct request *request, const struct host_vi
             request->message.platform_count > 0 ? request->message.platforms[0] : NO_TEXT,
         .project_prefs = attempt->user.project_prefs,
         .venue = attempt->host.venue,
-        .chance = random_unit(random),
+        .chance = chance,
     };
+}
+
+/* Whether this host can run the version, and what a job of it uses. */
+static void judge_plan_class(const struct request *request, const struct host_view *view,
+                             struct random *random, struct version_option *option)
+{
+    const struct plan_classes builtin = plan_classes_builtin();
+    const struct plan_host host = plan_host_of(request, view, random_unit(random));
     const struct plan_verdict verdict =
         plan_class_judge(request->plan_classes != NULL ? request->plan_classes : &builtin,
                          option->version->plan_class, &host, request->arena);
@@ -344,9 +352,11 @@ bool view_make_options(struct request *request, struct host_view *view)
     size_t count =
         is_anonymous ? request->message.app_version_count : request->catalog->rows.version_count;
     struct random random = {.state = random_mix(request->seed, SEED_VERSIONS)};
+    struct plan_host host;
 
     view->options = (struct version_options){
-        .items = ARENA_ARRAY(request->arena, count, struct version_option)};
+        .items = ARENA_ARRAY(request->arena, count + view_variants_most(request),
+                             struct version_option)};
     if (view->options.items == NULL)
         return false;
     view->first_quota = request_first_quota(request);
@@ -354,5 +364,6 @@ bool view_make_options(struct request *request, struct host_view *view)
                      : !add_versions(request, view, &random))
         return false;
     count_unproven_together(&view->options);
-    return true;
+    host = plan_host_of(request, view, random_unit(&random));
+    return view_add_variants(request, view, &host);
 }

@@ -27,6 +27,7 @@ static void make_keys(const struct pool *pool, const struct pool_job *job,
     ret_group->user = pool->by_user ? workunit->batch : 0;
     ret_group->stream_batch = job->stream_batch;
     ret_group->stream_owner = job->stream_owner;
+    ret_group->buda_app = workunit->buda_app;
     memset(ret_class, 0, sizeof(*ret_class));
     class_amounts(workunit, ret_class->amounts);
     ret_class->fpops_est = workunit->rsc_fpops_est;
@@ -376,6 +377,7 @@ void class_describe(const struct pool *pool, const struct class_node *node,
                      .app_version_id = group->app_version_id,
                      .size_class = key->size_class,
                      .keywords = text_from(key->keywords),
-                     .app_version_num = group->app_version_num},
+                     .app_version_num = group->app_version_num,
+                     .buda_app = group->buda_app},
     };
 }

@@ -85,6 +85,7 @@ struct pool_group {
     int64_t appid, hr_class, app_version_id, app_version_num;
     int64_t user; /* the only one who may have them (user_filter); 0: anybody */
     int64_t stream_batch, stream_owner; /* see struct pool_job */
+    int64_t buda_app;                   /* science app; 0: none */
 };
 
 /* Separate demands (CPU, each coprocessor, each stream) that are served side by side, as of CPU and

@@ -23,6 +23,7 @@
 #include "server/process/server.h"
 #include "server/process/status_gather.h"
 #include "server/process/status_keeper.h"
+#include "server/project/buda_files.h"
 #include "server/project/catalog.h"
 #include "server/project/project.h"
 #include "server/recording/recording.h"
@@ -75,6 +76,7 @@ enum watched {
     WATCHED_PROJECT_FILES,
     WATCHED_PLAN_CLASSES,
     WATCHED_TERMS,
+    WATCHED_BUDA,
     WATCHED_COUNT
 };
 static const char *const watched_names[WATCHED_COUNT] = {
@@ -86,6 +88,7 @@ static const char *const watched_names[WATCHED_COUNT] = {
     [WATCHED_PROJECT_FILES] = "project_files.xml",
     [WATCHED_PLAN_CLASSES] = "plan_class_spec.xml",
     [WATCHED_TERMS] = "terms_of_use.txt",
+    [WATCHED_BUDA] = "buda_apps",
 };
 #define WATCHED_PROJECT_FIRST WATCHED_KEY
 
@@ -97,6 +100,7 @@ struct watcher {
 
     struct stamp seen[WATCHED_COUNT];   /* half a second ago */
     struct stamp loaded[WATCHED_COUNT]; /* when it was read */
+    size_t buda_ticks;                  /* until buda_apps is looked at again */
     struct stamp reread;                /* the reread_db that was acted on */
     uint64_t reread_until_ns;           /* when it is removed; 0: it cannot be */
 
@@ -151,6 +155,24 @@ static void stamp_all(const struct config *config, struct stamp ret_stamps[WATCH
     stamp_file(path, &ret_stamps[WATCHED_KEY]);
     project_key_path(config, "", path, sizeof(path));
     stamp_file(path, &ret_stamps[WATCHED_KEY_DIR]);
+}
+
+enum { BUDA_FILES_A_TICK = 256 };
+
+/* Many files are looked at less often, so that a tick takes as long as with few. */
+static void stamp_buda(struct watcher *watcher, const struct config *config, struct stamp *stamp)
+{
+    char path[PATH_MAX];
+    size_t count;
+
+    *stamp = watcher->seen[WATCHED_BUDA];
+    if (watcher->buda_ticks > 0) {
+        watcher->buda_ticks--;
+        return;
+    }
+    project_path(config, "buda_apps", path, sizeof(path));
+    stamp->inode = (ino_t)buda_files_stamp(path, &count);
+    watcher->buda_ticks = count / BUDA_FILES_A_TICK;
 }
 
 /* The errors, or what else went wrong. */
@@ -262,6 +284,7 @@ static void check_files(struct watcher *watcher, const struct config *config, bo
     bool config_is_new, project_is_new;
 
     stamp_all(config, stamps);
+    stamp_buda(watcher, config, &stamps[WATCHED_BUDA]);
     config_is_new = take_changes(watcher, stamps, 0, WATCHED_PROJECT_FIRST, reload, &unused);
     project_is_new =
         take_changes(watcher, stamps, WATCHED_PROJECT_FIRST, WATCHED_COUNT, reload, &why);
@@ -601,6 +624,7 @@ enum status watcher_start(struct server *server, struct watcher **ret_watcher,
     server_snapshot(server, &snapshot);
     watcher->begun = config_hold(snapshot.config);
     stamp_all(snapshot.config, watcher->loaded);
+    stamp_buda(watcher, snapshot.config, &watcher->loaded[WATCHED_BUDA]);
     memcpy(watcher->seen, watcher->loaded, sizeof(watcher->seen));
     snapshot_release(&snapshot);
     check_all(watcher);

@@ -14,6 +14,7 @@
 #include "server/policy/host/client_keys.h"
 #include "server/policy/plan_class/plan_class_builtin.h"
 #include "server/project/blob.h"
+#include "server/project/buda_files.h"
 
 #include <dirent.h>
 #include <limits.h>
@@ -307,6 +308,20 @@ enum status project_plan_classes(const struct config *config, struct plan_classe
     return status;
 }
 
+static void read_buda(struct project *project, const struct config *config)
+{
+    const struct buda_apps *buda = &project->buda;
+    char path[PATH_MAX];
+
+    project_path(config, "buda_apps", path, sizeof(path));
+    if (!buda_files_read(path, &project->plan_classes, project->arena, &project->buda))
+        log_event(LOG_LEVEL_CRITICAL, "buda_apps_not_read", TEXT("no memory"));
+    for (size_t i = 0; i < buda->fault_count && i < BUDA_FAULTS_KEPT; i++)
+        log_event(LOG_LEVEL_CRITICAL, "buda_refused",
+                  text_print(project->arena, TEXT_FORMAT ": " TEXT_FORMAT,
+                             TEXT_ARG(buda->faults[i].file), TEXT_ARG(buda->faults[i].words)));
+}
+
 enum status project_load(const struct config *config, struct project **ret_project,
                          struct failure *failure)
 {
@@ -332,6 +347,7 @@ enum status project_load(const struct config *config, struct project **ret_proje
                   text_from(project->plan_failure.text));
     for (size_t i = 0; i < project->plan_classes.warning_count; i++)
         log_event(LOG_LEVEL_WARNING, "plan_class_spec", project->plan_classes.warnings[i]);
+    read_buda(project, config);
     read_blocks(project, config);
     read_censuses(project, config);
     read_terms(project, config);

@@ -5,6 +5,7 @@
 
 #include "server/base/status.h"
 #include "server/policy/plan_class/plan_class.h"
+#include "server/policy/version/buda.h"
 #include "server/project/project_files.h"
 
 #include <stdbool.h>
@@ -38,6 +39,7 @@ struct project {
     struct project_blocks blocks;
     struct plan_classes plan_classes;
     struct failure plan_failure; /* of plan_class_spec.xml; then no plan class is usable */
+    struct buda_apps buda;       /* science apps: the folder buda_apps */
     struct arena *arena;         /* owns the texts */
     int references;              /* atomic; see project_hold */
 };

@@ -13,6 +13,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct buda_variant;
+
 enum answer_kind {
     ANSWER_FULL,
     ANSWER_NUCLEUS, /* messages and delay only: nobody was authenticated, or an early end */
@@ -40,6 +42,9 @@ struct answer_job {
     const struct client_app_version *anonymous; /* the client's own version, else NULL */
     struct text platform;                       /* of the version; empty for anonymous */
     struct usage usage;
+    const struct buda_variant *variant; /* of a science app, whose files and usage go with the job;
+                                           NULL: none */
+    struct usage wrapper_usage;         /* then what the version alone is sent with */
     double fpops_scale; /* rsc_fpops_est and _bound are sent times this; 1 but for anonymous */
     double wall_time;   /* s, estimated */
     double margin;      /* of a new one: by it that is multiplied for deadlines */

@@ -10,6 +10,7 @@
 #include "server/base/log.h"
 #include "server/parse/client_age.h"
 #include "server/parse/message.h"
+#include "server/policy/version/buda.h"
 #include "server/reply/answer.h"
 #include "server/reply/reply.h"
 #include "server/reply/reply_parts.h"
@@ -103,6 +104,11 @@ const char *reply_job_fault(const struct answer_job *job, int64_t client_version
         return "result document";
     if (job->documents.result_name.length == 0 || job->documents.workunit_name.length == 0)
         return "no name";
+    if (job->variant != NULL && job->documents.workunit_xml.length +
+                                        job->variant->file_infos.length +
+                                        job->variant->file_refs.length >
+                                    BUDA_BYTES_MAX)
+        return "workunit document with the files of its variant longer than clients read";
     if (!names_fit(job, client_version))
         return "name longer than this client reads";
     return NULL;
@@ -233,12 +239,28 @@ void reply_versions(struct reply *reply, const char *element)
         line_name(reply, "platform", job->platform);
         if (job->version->plan_class.length > 0)
             line_name(reply, "plan_class", job->version->plan_class);
-        write_usage(reply, &job->usage);
+        write_usage(reply, job->variant != NULL ? &job->wrapper_usage : &job->usage);
         line_end(reply, element);
     }
 }
 
 /* --- workunits ---------------------------------------------------------------------------- */
+
+/* Clients that run variants take it instead of the version's, and know all types of coprocessors.
+ */
+static void write_variant_usage(struct reply *reply, const struct usage *usage)
+{
+    line_real(reply, "avg_ncpus", usage->avg_ncpus);
+    line_real(reply, "flops", usage->projected_flops);
+    if (usage->coproc_type.length > 0) {
+        buffer_add_string(reply->out, "<coproc>\n");
+        line_name(reply, "type", usage->coproc_type);
+        line_real(reply, "count", usage->coproc_count);
+        buffer_add_string(reply->out, "</coproc>\n");
+    }
+    if (usage->cmdline.length > 0)
+        line_name(reply, "cmdline", usage->cmdline);
+}
 
 static void write_workunit_body(struct reply *reply, struct text body)
 {
@@ -271,6 +293,8 @@ void reply_workunits(struct reply *reply, const char *element)
             !workunit_split(job, &document))
             continue;
         write_files(reply, document.files);
+        if (job->variant != NULL)
+            write_files(reply, job->variant->file_infos);
         line_begin(reply, element);
         line_real(reply, "rsc_fpops_est", job->rsc_fpops_est * job->fpops_scale);
         line_real(reply, "rsc_fpops_bound", job->rsc_fpops_bound * job->fpops_scale);
@@ -281,6 +305,10 @@ void reply_workunits(struct reply *reply, const char *element)
         if (text_trim(job->keywords).length > 0)
             line_text(reply, "job_keyword_ids", text_trim(job->keywords));
         write_workunit_body(reply, document.body);
+        if (job->variant != NULL) {
+            write_variant_usage(reply, &job->usage);
+            lines_verbatim(reply, text_trim(job->variant->file_refs));
+        }
         line_end(reply, element);
     }
 }

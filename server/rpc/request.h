@@ -31,6 +31,7 @@
 struct catalog;
 struct files;
 struct config;
+struct buda_apps;
 struct plan_classes;
 struct pool;
 struct project_blocks;
@@ -160,6 +161,7 @@ struct request {
     const struct project_keys *keys;
     const struct project_blocks *blocks;     /* NULL: none */
     const struct plan_classes *plan_classes; /* NULL: the built-in ones */
+    const struct buda_apps *buda;            /* NULL: no science apps */
     struct stream_ledger *ledger; /* what job streams have had; NULL: nothing is remembered */
     struct fates *fates;          /* what became of results; NULL: nothing is counted */
     struct db *db;

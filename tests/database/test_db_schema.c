@@ -375,11 +375,13 @@ static void every_column_that_we_read_exists(void **state)
     (void)state;
     for (size_t i = 0; i < ROW_COUNT; i++) {
         for (size_t j = 0; j < row_tables[i].column_count; j++) {
+            const int64_t wanted = row_column_is_derived(&row_tables[i].columns[j]) ? 0 : 1;
+
             if (test_sql_integer(database,
                                  "SELECT COUNT(*) FROM information_schema.COLUMNS WHERE"
                                  " TABLE_SCHEMA = DATABASE() AND TABLE_NAME = '%s'"
                                  " AND COLUMN_NAME = '%s'",
-                                 row_tables[i].table, row_tables[i].columns[j].name) != 1)
+                                 row_tables[i].table, row_tables[i].columns[j].name) != wanted)
                 fail_msg("%s.%s", row_tables[i].table, row_tables[i].columns[j].name);
         }
     }

@@ -215,6 +215,7 @@ static const struct {
     {"jobs", world_jobs},
     {"limit", world_limit},
     {"plan_class", world_plan_class},
+    {"buda_file", world_buda_file},
     {"sql", world_sql},
     {"meanwhile", world_meanwhile},
     {"key", world_key},

@@ -216,6 +216,7 @@ void send_now(struct story *story, const struct words *words)
         .catalog = story->catalog,
         .keys = &story->keys,
         .plan_classes = &story->plan_classes,
+        .buda = &story->buda,
         .db = story->database_is_away ? NULL : story->db,
         .world = &database_world,
         .files = files_ready(story->files, story->config, (uint64_t)(story->now * 1e9)),

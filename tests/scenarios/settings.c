@@ -5,9 +5,15 @@
 #include "db/db.h"
 #include "db/files.h"
 #include "server/base/arena.h"
+#include "server/base/file.h"
 #include "server/policy/host/client_keys.h"
+#include "server/project/buda_files.h"
 #include "tests/scenarios/story.h"
 #include "tests/support/database.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
 
 #include "server/base/banned.h"
 
@@ -68,6 +74,33 @@ void world_plan_class(struct story *story, const struct words *words)
                                       TEXT_ARG(words->items[0]), TEXT_ARG(words->items[1])),
                            &story->plan_classes, &failure) != STATUS_OK)
         story_fail(story, "%s", failure.text);
+}
+
+/* buda_file PATH TEXT: in the folder buda_apps of the project, which is read again */
+void world_buda_file(struct story *story, const struct words *words)
+{
+    static const char folder[] = "/tmp/qm-test.buda-XXXXXX";
+    struct failure failure = {0};
+    const char *path;
+
+    if (words->count != 2)
+        story_fail(story, "buda_file PATH TEXT");
+    if (story->buda_folder == NULL) {
+        story->buda_folder = ARENA_ARRAY(story->arena, sizeof(folder), char);
+        memcpy(story->buda_folder, folder, sizeof(folder));
+        if (mkdtemp(story->buda_folder) == NULL)
+            story_fail(story, "no temporary folder");
+    }
+    path = text_string(story->arena, text_print(story->arena, "%s/buda_apps/" TEXT_FORMAT,
+                                                story->buda_folder, TEXT_ARG(words->items[0])));
+    for (const char *slash = path + strlen(story->buda_folder); slash != NULL;
+         slash = strchr(slash + 1, '/'))
+        (void)mkdir(text_string(story->arena, (struct text){path, (size_t)(slash - path)}), 0777);
+    if (file_write(path, words->items[1], 0666, &failure) != STATUS_OK)
+        story_fail(story, "%s", failure.text);
+    path = text_string(story->arena, text_print(story->arena, "%s/buda_apps", story->buda_folder));
+    if (!buda_files_read(path, &story->plan_classes, story->arena, &story->buda))
+        story_fail(story, "no memory");
 }
 
 void world_key(struct story *story, const struct words *words)

@@ -7,6 +7,7 @@
 #include "server/base/text.h"
 #include "server/files/host_files.h"
 #include "server/policy/plan_class/plan_class.h"
+#include "server/policy/version/buda.h"
 #include "server/project/project.h"
 #include "server/rpc/request.h"
 #include "tests/support/reply_check.h"
@@ -49,6 +50,8 @@ struct story {
     struct config *config;
     struct project_keys keys;
     struct plan_classes plan_classes;
+    char *buda_folder; /* of the project, with buda_apps; NULL: none */
+    struct buda_apps buda;
     struct test_database *database;
     struct db *db; /* the server's */
     struct files_health files_health;
@@ -83,8 +86,8 @@ void story_split(struct story *story, struct text line, struct words *ret_words)
 /* A command: its words come after its name, variables put in. */
 typedef void story_command(struct story *story, const struct words *words);
 
-story_command world_config, world_limit, world_plan_class, world_rows, world_jobs, world_sql,
-    world_meanwhile, world_key, world_old_key, world_file_database;
+story_command world_config, world_limit, world_plan_class, world_buda_file, world_rows, world_jobs,
+    world_sql, world_meanwhile, world_key, world_old_key, world_file_database;
 story_command send_capture, send_element, send_without, send_add, send_replace, send_client,
     send_now;
 story_command expect_anything;

@@ -12,6 +12,9 @@
 #include "tests/scenarios/story.h"
 #include "tests/support/database.h"
 
+#include <ftw.h>
+#include <stdio.h>
+
 #include "server/base/banned.h"
 
 static const char workunit_xml[] =
@@ -316,10 +319,20 @@ void world_open(struct story *story)
     test_sql(story->database, "SET sql_mode = ''; SET NAMES binary");
 }
 
+static int remove_one(const char *path, const struct stat *info, int kind, struct FTW *at)
+{
+    (void)info;
+    (void)kind;
+    (void)at;
+    return remove(path);
+}
+
 void world_close(struct story *story)
 {
     catalog_release(story->catalog);
     plan_classes_free(&story->plan_classes);
+    if (story->buda_folder != NULL)
+        (void)nftw(story->buda_folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
     db_close(story->db);
     files_destroy(story->files);
     stream_ledger_destroy(story->ledger);

@@ -322,7 +322,8 @@ static void sorted_own_versions_give_the_same_choice_and_reason(void **state)
         for (int question = 0; question < 4; question++)
             check_world(&random, &world);
         for (size_t j = 0; j < world.all.count; j++)
-            assert_ptr_equal(version_option_of(&world.all, NULL, &world.own[j]), &world.items[j]);
+            assert_ptr_equal(version_option_of(&world.all, NULL, &world.own[j], NULL),
+                             &world.items[j]);
         arena_rewind(arena, mark);
     }
     arena_destroy(arena);

@@ -10,6 +10,7 @@
 
 #include "db/db.h"
 #include "server/parse/message.h"
+#include "server/policy/version/buda.h"
 #include "server/policy/version/reliability.h"
 
 #include <math.h>
@@ -277,6 +278,19 @@ static bool idles_for(const struct job_question *question)
            question->job->use.instances - EQUAL_INSTANCES;
 }
 
+/* A container of an always-on app would hold what the others need. */
+static bool buda_app_is_served(struct job_question *question)
+{
+    const struct job *job = question->job;
+    const struct buda_apps *apps = question->view->options.buda;
+    const struct buda_app *app;
+
+    if (job->workunit->buda_app == 0 || question->view->options.own != NULL)
+        return true; /* the choice of a version has more to say */
+    app = apps != NULL ? buda_app_find(apps, job->workunit->buda_app) : NULL;
+    return app != NULL && app->count > 0 && job->app->non_cpu_intensive == 0;
+}
+
 /* --- the version ------------------------------------------------------------------------------ */
 
 /* This check makes a job one for this host: the version is chosen, and with it what the job takes,
@@ -290,6 +304,8 @@ static struct version_demand demand_of(const struct job_question *question)
         .appid = job->app->id,
         .workunitid = job->workunit->id,
         .batch = job->workunit->batch,
+        .buda_app = job->workunit->buda_app,
+        .variant = job->sent_variant,
         .version_num = job->workunit->app_version_num,
         .is_homogeneous = job->app->homogeneous_app_version != 0,
         .needs_64bit = job->workunit->rsc_memory_bound > view->memory_32bit,
@@ -316,9 +332,12 @@ static const struct version_option *choose_version(struct job_question *question
     const int64_t *jobs = question->tally->option_jobs;
     const struct version_option *option = version_choose(options, &demand, jobs, question->why);
 
-    if (option != NULL || demand.committed_id == 0 || demand.is_homogeneous)
+    if (option != NULL ||
+        ((demand.committed_id == 0 || demand.is_homogeneous) && demand.variant == 0))
         return option;
-    demand.committed_id = 0; /* the version of then is gone; another does */
+    if (!demand.is_homogeneous)
+        demand.committed_id = 0; /* the version of then is gone; another does */
+    demand.variant = 0;
     return version_choose(options, &demand, jobs, question->why);
 }
 

@@ -38,12 +38,13 @@ bool memory_is_strict(const struct config *config, int64_t client_version)
 /* How many jobs of this project's versions can run beside each other. */
 static double jobs_at_once(const struct host_view *view)
 {
+    const struct option_span all = version_options_all(&view->options);
     double narrowest[RESOURCES_MAX], most = 1; /* one more may begin on CPUs in part taken */
 
     for (size_t i = 0; i < view->asked.resource_count; i++)
         narrowest[i] = 1;
-    for (size_t i = 0; i < view->options.count; i++) {
-        const struct version_option *option = &view->options.items[i];
+    for (size_t i = 0; i < all.count; i++) {
+        const struct version_option *option = &all.items[i];
         double width =
             option->resource == RESOURCE_CPU ? option->usage.avg_ncpus : option->usage.coproc_count;
 
@@ -58,11 +59,12 @@ static double jobs_at_once(const struct host_view *view)
 /* What versions count instead of a job's bound. */
 static double largest_of_versions(const struct host_view *view)
 {
+    const struct option_span all = version_options_all(&view->options);
     double largest = 0;
 
-    for (size_t i = 0; i < view->options.count; i++)
-        if (view->options.items[i].is_fit)
-            largest = fmax(largest, view->options.items[i].memory);
+    for (size_t i = 0; i < all.count; i++)
+        if (all.items[i].is_fit)
+            largest = fmax(largest, all.items[i].memory);
     return largest;
 }
 

@@ -43,6 +43,7 @@ struct job {
     enum job_assignment assignment;
     size_t stream;           /* by index in the view's streams */
     int64_t sent_version_id; /* of a resend: the version that it was sent for; else 0 */
+    int64_t sent_variant;    /* likewise: the variant, if it is known */
 
     const struct version_option *option; /* set by job_check */
     struct amount_use use;               /* likewise */

@@ -9,6 +9,7 @@
 #include "server/base/budget.h"
 #include "server/policy/limits/amounts.h"
 #include "server/policy/limits/limits.h"
+#include "server/policy/version/buda.h"
 #include "server/policy/version/own_versions.h"
 #include "server/policy/version/version_absence.h"
 
@@ -188,13 +189,16 @@ static const struct version_option *choose_of_all(const struct version_options *
                                                   const int64_t *jobs_chosen,
                                                   struct finding *finding)
 {
+    const struct option_span span = version_options_for(options, demand->buda_app);
     const struct version_option *best = NULL;
 
-    for (size_t i = 0; i < options->count; i++) {
-        const struct version_option *option = &options->items[i];
+    for (size_t i = 0; i < span.count; i++) {
+        const struct version_option *option = &span.items[i];
         struct refusal refusal;
 
         if (option->app->id != demand->appid || !version_is_asked_for(option, demand))
+            continue;
+        if (demand->variant != 0 && option->variant->number != demand->variant)
             continue;
         if (option->resource != demand->resource)
             refusal = refuse(REASON_VERSION_RESOURCE, option);
@@ -238,7 +242,7 @@ static const struct version_option *choose_own(const struct version_options *opt
     struct own_span all, here;
     const struct version_option *best, *other;
 
-    if (demand->is_homogeneous)
+    if (demand->is_homogeneous || demand->buda_app != 0)
         return NULL;
     all = own_versions_of_app(options->own, demand->appid, demand->version_num);
     here = own_versions_on(all, demand->resource);
@@ -255,10 +259,37 @@ static const struct version_option *choose_own(const struct version_options *opt
     return best;
 }
 
+/* Whether the app has a version for the host that is a wrapper, or one that is none. */
+static bool has_version(const struct version_options *options, const struct version_demand *demand,
+                        bool is_wrapper)
+{
+    for (size_t i = 0; i < options->count; i++)
+        if (options->items[i].app->id == demand->appid &&
+            version_is_wrapper(options->items[i].version) == is_wrapper &&
+            version_is_asked_for(&options->items[i], demand))
+            return true;
+    return false;
+}
+
+/* Of a science app that is there: a variant is lacking, or the app is no wrapper. */
+static enum reason reason_without_variant(const struct version_options *options,
+                                          const struct version_demand *demand)
+{
+    if (demand->buda_app == 0 || options->own != NULL)
+        return REASON_COUNT;
+    return has_version(options, demand, true)    ? REASON_BUDA_VARIANT
+           : has_version(options, demand, false) ? REASON_BUDA_APP
+                                                 : REASON_COUNT;
+}
+
 /* Where the host has no version that the job may use. */
 static struct refusal refuse_without(const struct version_options *options,
                                      const struct version_demand *demand)
 {
+    enum reason reason = reason_without_variant(options, demand);
+
+    if (reason != REASON_COUNT)
+        return (struct refusal){.reason = reason};
     if (demand->committed_id != 0)
         return (struct refusal){.reason = REASON_COMMITTED_VERSION};
     if (options->offer == NULL)
@@ -280,6 +311,33 @@ const struct version_option *version_choose(const struct version_options *option
     return best;
 }
 
+bool version_is_wrapper(const struct app_version_row *version)
+{
+    return version != NULL && text_contains(version->plan_class, TEXT("docker"));
+}
+
+struct option_span version_options_for(const struct version_options *options, int64_t buda_app)
+{
+    const struct buda_app *app =
+        buda_app != 0 && options->buda != NULL ? buda_app_find(options->buda, buda_app) : NULL;
+    size_t place;
+
+    if (buda_app == 0)
+        return (struct option_span){options->items, options->count};
+    if (app == NULL || options->buda_first == NULL)
+        return (struct option_span){0};
+    place = (size_t)(app - options->buda->apps);
+    return (struct option_span){
+        options->items + options->count + options->buda_first[place],
+        options->buda_first[place + 1] - options->buda_first[place],
+    };
+}
+
+struct option_span version_options_all(const struct version_options *options)
+{
+    return (struct option_span){options->items, options->count + options->variant_count};
+}
+
 /* --- counting and finding one again -----------------------------------------------------------
  */
 
@@ -291,13 +349,29 @@ size_t version_counter(const struct version_options *options, const struct versi
     return (size_t)(counted - options->items);
 }
 
+static const struct version_option *option_of_variant(const struct version_options *options,
+                                                      const struct app_version_row *version,
+                                                      const struct buda_variant *variant)
+{
+    const struct option_span span =
+        version_options_for(options, options->buda->apps[variant->app].number);
+
+    for (size_t i = 0; i < span.count; i++)
+        if (span.items[i].variant == variant && span.items[i].version == version)
+            return &span.items[i];
+    return NULL;
+}
+
 /* Options come in the order in which their versions stand in memory. */
 const struct version_option *version_option_of(const struct version_options *options,
                                                const struct app_version_row *version,
-                                               const struct client_app_version *anonymous)
+                                               const struct client_app_version *anonymous,
+                                               const struct buda_variant *variant)
 {
     size_t low = 0, high = options->count;
 
+    if (variant != NULL)
+        return option_of_variant(options, version, variant);
     while (low < high) {
         size_t middle = low + (high - low) / 2;
         const struct version_option *option = &options->items[middle];

@@ -22,6 +22,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct buda_apps;
+struct buda_variant;
 struct own_versions;
 struct version_offer;
 
@@ -55,27 +57,46 @@ struct version_option {
     int64_t jobs_today;        /* before this request */
     int64_t app_version_id;    /* as in result: > 0, or -2..-6 */
     int64_t statistics_id;     /* as in host_app_version */
+    const struct buda_variant *variant; /* of a science app, in the wrapper `version`; NULL: none */
+    const struct version_option *wrapper; /* likewise: the wrapper alone; NULL: there is none */
     const struct version_option
         *counted_with; /* the first one with the same statistics, or unproven like it, whose jobs of
                           this reply are counted with its own; NULL: itself */
 };
-/* Either the project's, in the order of the catalog, or the client's own, as they are listed. */
+/* Either the project's, in the order of the catalog, or the client's own, as they are listed.
+ * Behind the project's come wrappers with variants of science apps, app by app. */
 struct version_options {
     struct version_option *items;
-    size_t count;
+    size_t count;                 /* without wrappers with variants */
+    size_t variant_count;         /* of those */
+    const struct buda_apps *buda; /* NULL: the project has no science apps */
+    const size_t
+        *buda_first; /* by place in buda->apps: its first one behind `count`; and the end */
     const struct own_versions *own; /* the client's, sorted; NULL: all of `items` are looked at */
     const struct version_offer *offer; /* for explanations; NULL: they tell the platform alone */
 };
 /* The option of one of these versions; the other is NULL. NULL: there is none. */
 const struct version_option *version_option_of(const struct version_options *options,
                                                const struct app_version_row *version,
-                                               const struct client_app_version *anonymous);
+                                               const struct client_app_version *anonymous,
+                                               const struct buda_variant *variant);
+/* Those that could run jobs of a science app; 0: of none, whatever their apps are. */
+struct option_span {
+    const struct version_option *items;
+    size_t count;
+};
+struct option_span version_options_for(const struct version_options *options, int64_t buda_app);
+struct option_span version_options_all(const struct version_options *options);
 /* The first option of the app (0: of any) with this app_version_id. NULL: there is none. */
 const struct version_option *version_option_find(const struct version_options *options,
                                                  int64_t appid, int64_t app_version_id);
 
 /* Where jobs of the option are counted: the place of one of the options. */
 size_t version_counter(const struct version_options *options, const struct version_option *option);
+
+/* Whether clients take its jobs for containers, in which variants of science apps run: by the name
+ * of its plan class. */
+bool version_is_wrapper(const struct app_version_row *version);
 
 /* Whether a platform name is of a 64-bit system, and the bytes beyond which a job needs one on an
  * operating system. */
@@ -99,6 +120,8 @@ double version_randomize(double flops, double samples, double factor, bool is_fa
 struct version_demand {
     int64_t appid;
     int64_t workunitid, batch;
+    int64_t buda_app;     /* science app; 0: none */
+    int64_t variant;      /* of it, if it is there: a lost job's; 0: any */
     int64_t version_num;  /* only this one; 0: any current */
     int64_t committed_id; /* homogeneous app version: only this one; 0: not committed */
     bool is_homogeneous;  /* the app's jobs of one workunit go to one version */

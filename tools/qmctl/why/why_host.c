@@ -58,6 +58,7 @@ static void begin_request(struct question *question, const struct host_row *host
         .catalog = question->catalog,
         .keys = &question->project->keys,
         .plan_classes = &question->project->plan_classes,
+        .buda = &question->project->buda,
         .blocks = &question->project->blocks,
         .db = session->db,
         .world = &database_world,
