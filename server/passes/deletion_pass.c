@@ -20,6 +20,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -71,7 +72,8 @@ struct deletion {
     const struct deleted_files *which;
     int64_t state, after; /* behind which row of that state the next batch begins */
     struct batch *batch;
-    int64_t left; /* rows that may still be looked at */
+    int64_t left;         /* rows that may still be looked at */
+    double outputs_until; /* clock_seconds() */
 };
 
 /* --- files
@@ -330,6 +332,8 @@ static enum status delete_all_of(struct deletion *deletion, const struct deleted
         /* Whoever makes jobs waits for the end of inputs. */
         if (status == STATUS_OK && goes_on && !which->are_inputs)
             status = pass_give_way(deletion->owner, clock_seconds() - begun);
+        if (!which->are_inputs && clock_seconds() >= deletion->outputs_until)
+            break; /* what is done stays done, and other passes have their turn */
     }
     return status;
 }
@@ -436,7 +440,10 @@ enum status deletion_pass(struct pass_owner *owner, const struct pass_settings *
                                 .counts = counts,
                                 .uploads.path = owner->config->upload_dir,
                                 .downloads.path = owner->config->download_dir,
-                                .left = settings->jobs_max > 0 ? settings->jobs_max : INT64_MAX};
+                                .left = settings->jobs_max > 0 ? settings->jobs_max : INT64_MAX,
+                                .outputs_until = settings->deletion_seconds > 0
+                                                     ? clock_seconds() + settings->deletion_seconds
+                                                     : INFINITY};
     bool with_errors = settings->now >= schedule->errors_at;
     int64_t deleted = counts->files_deleted;
     enum status status = STATUS_NO_MEMORY;

@@ -335,11 +335,36 @@ static void waiting_hosts_are_given_way(void **state)
     heard = (struct heard){.count = 0};
 }
 
+/* A batch is ended, the rest is for the next turn; a pass that has no end takes all. */
+static void deletion_leaves_the_rest_for_its_next_turn(void **state)
+{
+    struct test_fixture *fixture = *state;
+    struct pass_settings turn = {
+        .now = NOW, .deletes_files = true, .deletion_seconds = 1e-9 /* over at once */};
+
+    test_sql(fixture->database, "INSERT INTO result (id, name, workunitid, server_state,"
+                                " file_delete_state) SELECT 5000 + seq, CONCAT('old_', seq), 5000 +"
+                                " seq, 5, 1 FROM seq_1_to_3000");
+    for (int left = 3000; left > 0; left = left > 1024 ? left - 1024 : 0) {
+        assert_i64(test_sql_integer(fixture->database, "SELECT COUNT(*) FROM result WHERE id > 5000"
+                                                       " AND file_delete_state = 1"),
+                   left);
+        assert_status(STATUS_OK, deletion_pass(&owner, &turn, &memory.schedule, &counts));
+    }
+    test_sql(fixture->database, "UPDATE result SET file_delete_state = 1 WHERE id > 5000");
+    turn.deletion_seconds = 0;
+    assert_status(STATUS_OK, deletion_pass(&owner, &turn, &memory.schedule, &counts));
+    assert_i64(test_sql_integer(fixture->database,
+                                "SELECT COUNT(*) FROM result WHERE file_delete_state = 1"),
+               0);
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, open_owner, test_fixture_close)
     const struct CMUnitTest tests[] = {
         CASE(a_round_does_what_is_due),
+        CASE(deletion_leaves_the_rest_for_its_next_turn),
         CASE(a_pass_does_no_more_than_it_was_asked_to),
         CASE(what_fails_is_said_up_to_a_number),
         CASE(what_a_pass_comes_to_is_kept),

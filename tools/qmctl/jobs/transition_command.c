@@ -22,7 +22,12 @@
 
 #include "server/base/banned.h"
 
-enum { LOOP_MOST = 86400, COMMAND_SECONDS = 600, COMMAND_SECONDS_MAX = 86400 };
+enum {
+    LOOP_MOST = 86400,
+    COMMAND_SECONDS = 600,
+    COMMAND_SECONDS_MAX = 86400,
+    DELETION_TURN = 5 /* s; a backlog of files keeps jobs from their transition no longer */
+};
 
 static struct text words_of(struct arena *arena, const struct pass_counts *counts)
 {
@@ -86,6 +91,7 @@ static enum exit_code loop(struct session *session, struct pass_settings *settin
     struct orphan_round orphans = {.folder = 0};
     struct pass_owner owner = session_owner(session);
 
+    settings->deletion_seconds = DELETION_TURN;
     owner.fates = fates_create();
     for (;;) {
         struct arena_mark mark = arena_mark(session->arena);
