@@ -20,6 +20,7 @@ enum {
     NEXT_TIME_LEAST = 10 * DAY,
     BEHIND_LEAST = 60,
     BEHIND_MOST = DAY,
+    HELD_AGAIN = DAY,
     NUMBER_DIGITS_MAX = 18
 };
 
@@ -322,8 +323,10 @@ static int64_t delete_files(struct transition *transition)
     int64_t now = transition->rules->now, last = 0, next = TRANSITION_NEVER;
     bool all_final = true;
 
-    if (transition->workunit->assimilate_state != ASSIMILATE_DONE || transition->rules->keeps_files)
+    if (transition->workunit->assimilate_state != ASSIMILATE_DONE)
         return TRANSITION_NEVER;
+    if (transition->rules->keeps_files) /* BOINC's web pages retire a batch and tell nobody */
+        return now + HELD_AGAIN;
     for (size_t i = 0; i < transition->count; i++) {
         const struct due_result_row *result = &transition->results[i];
         bool is_ended = is_final(result, now);
