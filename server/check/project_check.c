@@ -16,6 +16,7 @@
 #include "server/check/version_files.h"
 #include "server/policy/plan_class/plan_verdict.h"
 #include "server/project/blob.h"
+#include "server/project/buda_files.h"
 #include "server/project/catalog.h"
 #include "server/project/hierarchy.h"
 #include "server/project/keys.h"
@@ -855,6 +856,23 @@ static void check_files(struct check *check)
     db_close(db);
 }
 
+/* What cannot be used of buda_apps: jobs of it go to nobody, or not to the hosts it is for. */
+static void check_science_apps(struct check *check, const struct plan_classes *classes)
+{
+    struct buda_apps apps = {.fault_count = 0};
+    char folder[PATH_MAX];
+
+    project_path(check->config, "buda_apps", folder, sizeof(folder));
+    if (!buda_files_read(folder, classes, check->arena, &apps))
+        found(check, CHECK_WARNING, "buda_apps: not checked: no memory");
+    for (size_t i = 0; i < apps.fault_count && i < BUDA_FAULTS_KEPT; i++)
+        found(check, CHECK_WARNING, TEXT_FORMAT ": " TEXT_FORMAT, TEXT_ARG(apps.faults[i].file),
+              TEXT_ARG(apps.faults[i].words));
+    if (apps.fault_count > BUDA_FAULTS_KEPT)
+        found(check, CHECK_WARNING, "buda_apps: %zu more files cannot be used",
+              apps.fault_count - BUDA_FAULTS_KEPT);
+}
+
 /* A version of a class that nobody knows is never sent, and nothing says so. */
 static void check_plan_classes(struct check *check)
 {
@@ -879,6 +897,7 @@ static void check_plan_classes(struct check *check)
                   "app_version %lld: there is no plan class " TEXT_FORMAT ", so it is never sent",
                   (long long)version->id, TEXT_ARG(version->plan_class));
     }
+    check_science_apps(check, &classes);
     plan_classes_free(&classes);
 }
 

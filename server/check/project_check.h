@@ -16,22 +16,22 @@ struct buffer;
 
 /* What is looked at, in this order; behind the first nothing is where config.xml cannot be read to
  * its end. Values that are wrong are taken for their defaults. */
-#define CHECK_TOPICS(TOPIC)                                                            \
-    TOPIC(config)       /* config.xml and config_aux.xml */                            \
-    TOPIC(keys)         /* both pairs, and who may read them */                        \
-    TOPIC(options)      /* what has to be given */                                     \
-    TOPIC(folders)      /* download_dir, upload_dir */                                 \
-    TOPIC(uploads)      /* what the upload handler and the jobs think of each other */ \
-    TOPIC(secrets)      /* passwords that everybody can read */                        \
-    TOPIC(blocks)       /* gui_urls.xml, project_files.xml */                          \
-    TOPIC(joining)      /* terms_of_use.txt */                                         \
-    TOPIC(templates)    /* of jobs and results */                                      \
-    TOPIC(files)        /* the file database, and what the disk options mean */        \
-    TOPIC(database)     /* whether a server can work with it */                        \
-    TOPIC(catalog)      /* applications, platforms */                                  \
-    TOPIC(versions)     /* their files and signatures */                               \
-    TOPIC(jobs)         /* input files and templates that waiting ones name */         \
-    TOPIC(plan_classes) /* plan_class_spec.xml, and versions of classes unknown */     \
+#define CHECK_TOPICS(TOPIC)                                                               \
+    TOPIC(config)       /* config.xml and config_aux.xml */                               \
+    TOPIC(keys)         /* both pairs, and who may read them */                           \
+    TOPIC(options)      /* what has to be given */                                        \
+    TOPIC(folders)      /* download_dir, upload_dir */                                    \
+    TOPIC(uploads)      /* what the upload handler and the jobs think of each other */    \
+    TOPIC(secrets)      /* passwords that everybody can read */                           \
+    TOPIC(blocks)       /* gui_urls.xml, project_files.xml */                             \
+    TOPIC(joining)      /* terms_of_use.txt */                                            \
+    TOPIC(templates)    /* of jobs and results */                                         \
+    TOPIC(files)        /* the file database, and what the disk options mean */           \
+    TOPIC(database)     /* whether a server can work with it */                           \
+    TOPIC(catalog)      /* applications, platforms */                                     \
+    TOPIC(versions)     /* their files and signatures */                                  \
+    TOPIC(jobs)         /* input files and templates that waiting ones name */            \
+    TOPIC(plan_classes) /* plan_class_spec.xml, versions of unknown classes, buda_apps */ \
     TOPIC(deadlines)    /* jobs that hosts get none of because they store work */
 enum check_topic {
 #define CHECK_TOPIC(name) TOPIC_##name,

@@ -941,6 +941,12 @@ mv "$dir/upload" "$dir/templates" "$project"
 echo '<config/>' >"$project/plan_class_spec.xml"
 expect 1 'not a <plan_classes> file' in_project check-config
 rm "$project/plan_class_spec.xml"
+mkdir -p "$project/buda_apps/fold" "$project/buda_apps/other"
+echo '{"name": "fold", "long_name": "Fold"}' >"$project/buda_apps/fold/desc.json"
+echo '{' >"$project/buda_apps/other/desc.json"
+expect 0 'warning: buda_apps/other/desc.json: line 2 is no JSON' in_project check-config
+expect 0 'warning: buda_apps/fold/desc.json: there is no variant that can be used' in_project check-config
+rm -r "$project/buda_apps"
 sql -e "UPDATE $database.app_version SET plan_class = 'none_such' LIMIT 1"
 expect 0 'app_version [0-9]+: there is no plan class none_such, so it is never sent' in_project check-config
 sql -e "UPDATE $database.app_version SET plan_class = ''"
