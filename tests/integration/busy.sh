@@ -34,6 +34,7 @@ holder=$!
 started+=("$holder")
 "$QM_BINARY_DIR/qmload" --authenticator "$account" --hosts 200 --connections 200 --requests 1 --seconds 0 "$url" >"$work/load.out" 2>&1 &
 started+=($!)
+# shellcheck disable=SC2317 # claim calls it
 say_it() { [ "$(rows "SELECT COUNT(*) FROM qm_server WHERE hosts_waited > 0")" -ge 1 ]; }
 claim "a server says that hosts wait" within 30 say_it
 end_process "$holder"
