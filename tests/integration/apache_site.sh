@@ -149,8 +149,7 @@ check_site() { # WORDS BASE CGI
     claim "$words: uploads" says '<data_server_reply>' -d '' "$base/file_upload_handler"
     claim "$words: joining" says '<project_config>' "$base/get_project_config.php?$join_query"
     [ "$how" = cgi ] || claim "$words: what anybody may know" within 20 says '<tasks_by_app>' "$base/server_status.php?xml=1"
-    [ "$how" = cgi ] || claim "$words: jobs by state" \
-        grep -q '<wus_need_validate>[0-9]' <(curl -s -d '<request/>' "$base/server_status.php?counts=1")
+    [ "$how" = cgi ] || claim "$words: jobs by state" says '<wus_need_validate>[0-9]' -d '<request/>' "$base/server_status.php?counts=1"
     claim "$words: slashes that are doubled" says '<scheduler_reply>' --data-binary "@$request" "${cgi%/*}//cgi"
     claim "$words: before a file, too" says '^data' "$base//download//some"
     claim "$words: and before a page of joining, which is written otherwise, too" says '<project_config>' "$base//%67et_project_config.php?$join_query"
