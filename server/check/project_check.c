@@ -869,7 +869,7 @@ static void check_science_apps(struct check *check, const struct plan_classes *c
         found(check, CHECK_WARNING, TEXT_FORMAT ": " TEXT_FORMAT, TEXT_ARG(apps.faults[i].file),
               TEXT_ARG(apps.faults[i].words));
     if (apps.fault_count > BUDA_FAULTS_KEPT)
-        found(check, CHECK_WARNING, "buda_apps: beside these, " COUNT_FORMAT " cannot be used",
+        found(check, CHECK_WARNING, "buda_apps: in addition, " COUNT_FORMAT " cannot be used",
               COUNT_ARG(apps.fault_count - BUDA_FAULTS_KEPT, "file"));
 }
 
