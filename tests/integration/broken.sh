@@ -393,6 +393,12 @@ is_well() {
     figures && grep -qF 'quartermaster_database_state{state="ok"} 1' "$work/said.metrics" &&
         ! grep -E '^quartermaster_(check_findings\{.*\}|restarts_wanted|stop_sched|sends_no_jobs|jobs_without_hosts) [1-9]' "$work/said.metrics" >"$work/unwell"
 }
+# A web server that reads its configuration anew may answer as before for a moment.
+is_well_again() {
+    asked status
+    again
+    is_well
+}
 all_is_well() {
     again
     claim "$1: the server is content" within 30 is_well
@@ -462,9 +468,7 @@ make() {
             claim "${keys[i]}: status fails" test "$status_exit" = 1 ;; esac
     done
     mend
-    asked status
-    again
-    within 30 is_well && return
+    within 60 is_well_again && return
     claim_failed "${keys[$1]}: all is well afterwards"
     tail -n 3 "$work/unwell" "$work/one.log"
     finish # whatever came next would wait in vain
