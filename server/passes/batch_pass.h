@@ -13,7 +13,8 @@ struct batch_schedule {
 };
 
 /* Refreshes the batches that are in progress, so rarely that counting takes a hundredth of the time
- * at most, and ends those that have expired. One that fails stops no other. */
+ * at most, and ends those that have expired. The first that fails ends the pass; it is tried again
+ * in the next round. */
 MUST_CHECK enum status batch_pass(struct pass_owner *owner, int64_t now,
                                   struct batch_schedule *schedule);
 
