@@ -87,29 +87,14 @@ enum status batch_retire(struct pass_owner *owner, int64_t id, int64_t now, int6
 
 /* --- all of them ----------------------------------------------------------------------------- */
 
-static enum status refresh_all(struct pass_owner *owner, int64_t now)
+static enum status refresh_listed(struct pass_owner *owner, int64_t id, int64_t now)
 {
-    struct batch_work work = {.owner = owner, .now = now};
-    size_t count = BATCHES_AT_ONCE;
-    enum status status = STATUS_OK;
+    struct batch_work work = {.owner = owner, .id = id, .now = now};
 
-    while (status == STATUS_OK && count == BATCHES_AT_ONCE && !pass_is_to_end(owner)) {
-        struct arena_mark mark = arena_mark(owner->arena);
-        struct id_row *ids;
-
-        status =
-            db_batches_in_progress(owner->db, owner->arena, work.id, BATCHES_AT_ONCE, &ids, &count);
-        status = pass_failed(owner, status, "batches");
-        for (size_t i = 0; status == STATUS_OK && i < count && !pass_is_to_end(owner); i++) {
-            work.id = ids[i].id;
-            status = run(refresh_one, &work);
-        }
-        arena_rewind(owner->arena, mark);
-    }
-    return status;
+    return run(refresh_one, &work);
 }
 
-static enum status expire(struct pass_owner *owner, int64_t id, int64_t now)
+static enum status expire_one(struct pass_owner *owner, int64_t id, int64_t now)
 {
     struct job_change_sums sums;
     int64_t unfinished;
@@ -121,7 +106,8 @@ static enum status expire(struct pass_owner *owner, int64_t id, int64_t now)
     return status == STATUS_INVALID ? STATUS_OK : status; /* jobs came in between: next time */
 }
 
-static enum status expire_all(struct pass_owner *owner, int64_t now)
+/* Those in progress are refreshed, or those whose time is over are ended. */
+static enum status walk_batches(struct pass_owner *owner, int64_t now, bool are_expired)
 {
     int64_t after = 0;
     size_t count = BATCHES_AT_ONCE;
@@ -131,12 +117,15 @@ static enum status expire_all(struct pass_owner *owner, int64_t now)
         struct arena_mark mark = arena_mark(owner->arena);
         struct id_row *ids;
 
-        status =
-            db_batches_expired(owner->db, owner->arena, after, now, BATCHES_AT_ONCE, &ids, &count);
+        status = are_expired ? db_batches_expired(owner->db, owner->arena, after, now,
+                                                  BATCHES_AT_ONCE, &ids, &count)
+                             : db_batches_in_progress(owner->db, owner->arena, after,
+                                                      BATCHES_AT_ONCE, &ids, &count);
         status = pass_failed(owner, status, "batches");
         for (size_t i = 0; status == STATUS_OK && i < count && !pass_is_to_end(owner); i++) {
             after = ids[i].id;
-            status = expire(owner, after, now);
+            status =
+                are_expired ? expire_one(owner, after, now) : refresh_listed(owner, after, now);
         }
         arena_rewind(owner->arena, mark);
     }
@@ -150,8 +139,8 @@ enum status batch_pass(struct pass_owner *owner, int64_t now, struct batch_sched
 
     if (began < schedule->refresh_at || !db_has_batches(owner->db))
         return STATUS_OK;
-    status = refresh_all(owner, now);
+    status = walk_batches(owner, now, false);
     ended = clock_seconds();
     schedule->refresh_at = ended + REFRESH_PART * (ended - began);
-    return status == STATUS_OK ? expire_all(owner, now) : status;
+    return status == STATUS_OK ? walk_batches(owner, now, true) : status;
 }
