@@ -169,9 +169,12 @@ MUST_CHECK enum status db_admin_orphan_results(struct db *db, struct arena *aren
                                                bool is_rehearsed, int64_t now,
                                                struct orphan_place *place,
                                                struct orphan_results *ret_counts);
-/* Jobs that nothing will end (admin.def), and rows that a clock set back has left behind: newest
- * results and hosts, `most` of each, with times after `latest`. */
-MUST_CHECK enum status db_admin_lost_jobs(struct db *db, struct lost_jobs_row *ret_lost);
+/* Jobs that nothing will end (admin.def), counted up to `most`; of assignments, as many of the
+ * oldest and of the newest are looked at. */
+MUST_CHECK enum status db_admin_lost_jobs(struct db *db, size_t most,
+                                          struct lost_jobs_row *ret_lost);
+/* Rows that a clock set back has left behind: newest results and hosts, `most` of each, with times
+ * after `latest`. */
 MUST_CHECK enum status db_admin_clock_traces(struct db *db, int64_t latest, size_t most,
                                              struct clock_traces_row *ret_traces);
 

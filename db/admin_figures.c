@@ -408,9 +408,9 @@ enum status db_admin_last_contact(struct db *db, int64_t since, int64_t most,
     return DB_ONE(db, admin_last_contact, NULL, ret_contact, .since = since, .most = most);
 }
 
-enum status db_admin_lost_jobs(struct db *db, struct lost_jobs_row *ret_lost)
+enum status db_admin_lost_jobs(struct db *db, size_t most, struct lost_jobs_row *ret_lost)
 {
-    return DB_ONE(db, admin_lost_jobs, NULL, ret_lost, DB_NO_VALUES);
+    return DB_ONE(db, admin_lost_jobs, NULL, ret_lost, .most = (int64_t)most);
 }
 
 enum status db_admin_clock_traces(struct db *db, int64_t latest, size_t most,

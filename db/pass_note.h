@@ -4,7 +4,8 @@
 #ifndef DB_PASS_NOTE_H
 #define DB_PASS_NOTE_H
 
-#include "db/admin.h"
+#include "db/db.h"
+#include "db/rows.h"
 
 struct pass_note {
     struct text pass;

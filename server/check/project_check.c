@@ -13,6 +13,7 @@
 #include "server/check/database_settings.h"
 #include "server/check/job_files.h"
 #include "server/check/master_url.h"
+#include "server/check/row_faults.h"
 #include "server/check/version_files.h"
 #include "server/policy/plan_class/plan_verdict.h"
 #include "server/project/blob.h"
@@ -50,6 +51,7 @@ enum {
     SHORT_DEADLINE_S = 86400,
     SLACKS_DIFFER = 3, /* times: then some jobs of an application are tight beside others */
     SELDOM_S = 12 * 3600,
+    CLOCK_AHEAD_S = 60,       /* clocks of several machines may differ by this */
     ENTRIES_LOOKED_AT = 5000, /* of a folder: its fan-out, and some files */
     FILES_LEFT_LEAST = 1000,
     FINDING_BYTES = 4096,
@@ -636,6 +638,36 @@ static void check_settings(struct check *check)
     }
 }
 
+/* Behind the last number whoever needs a new row hears that the server is busy. */
+static void check_numbers(struct check *check)
+{
+    struct buffer faults = buffer_in(check->arena);
+    struct used_ids_row *rows;
+    size_t count;
+
+    if (db_admin_used_ids(check->db, check->arena, &rows, &count) != STATUS_OK) {
+        not_checked(check, "numbers of rows");
+        return;
+    }
+    used_ids_judge(rows, count, &faults);
+    report_lines(check, CHECK_ERROR, buffer_text(&faults));
+}
+
+/* What a clock leaves behind that was ahead and is not any more. */
+static void check_clock_traces(struct check *check)
+{
+    struct buffer advice = buffer_in(check->arena);
+    struct clock_traces_row traces;
+
+    if (db_admin_clock_traces(check->db, (int64_t)time(NULL) + CLOCK_AHEAD_S, JOBS_LOOKED_AT,
+                              &traces) != STATUS_OK) {
+        not_checked(check, "times of rows");
+        return;
+    }
+    clock_traces_judge(&traces, &advice);
+    report_lines(check, CHECK_WARNING, buffer_text(&advice));
+}
+
 /* The option that the trouble is about, where it was given. */
 static const char *place_of_trouble(const struct check *check, enum db_trouble trouble)
 {
@@ -678,6 +710,8 @@ static void check_database(struct check *check)
         check_settings(check);
         check_engines(check);
         check_indexes(check);
+        check_numbers(check);
+        check_clock_traces(check);
     }
 }
 
@@ -787,6 +821,20 @@ static void check_quorums(struct check *check, const struct app_row *app)
               TEXT_ARG(rows[i].name), rows[i].quorum, COUNT_ARG(rows[i].users, "user"));
 }
 
+/* Jobs that wait for something that is gone. */
+static void check_lost_jobs(struct check *check)
+{
+    struct buffer faults = buffer_in(check->arena);
+    struct lost_jobs_row lost;
+
+    if (db_admin_lost_jobs(check->db, LOST_JOBS_MOST, &lost) != STATUS_OK) {
+        not_checked(check, "jobs that can never end");
+        return;
+    }
+    lost_jobs_judge(&lost, &faults);
+    report_lines(check, CHECK_ERROR, buffer_text(&faults));
+}
+
 /* Some of the jobs of each application, so that it takes no longer where there are many. Jobs that
  * cannot end are no matter of a project's move. */
 static void check_jobs(struct check *check)
@@ -800,6 +848,7 @@ static void check_jobs(struct check *check)
         check->config->download_dir.length == 0 ||
         db_catalog(check->db, check->arena, &rows) != STATUS_OK)
         return; /* said already */
+    check_lost_jobs(check);
     for (size_t i = 0; i < rows.app_count && i < APPS_LOOKED_AT; i++) {
         struct arena_mark mark = arena_mark(check->arena);
         struct waiting_document_row *jobs = NULL;

@@ -30,7 +30,7 @@ struct buffer;
     TOPIC(database)     /* whether a server can work with it */                           \
     TOPIC(catalog)      /* applications, platforms */                                     \
     TOPIC(versions)     /* their files and signatures */                                  \
-    TOPIC(jobs)         /* input files and templates that waiting ones name */            \
+    TOPIC(jobs)         /* what waiting ones need: files, templates, applications */      \
     TOPIC(plan_classes) /* plan_class_spec.xml, versions of unknown classes, buda_apps */ \
     TOPIC(deadlines)    /* jobs that hosts get none of because they store work */
 enum check_topic {

@@ -3,6 +3,7 @@
 
 #include "config/config.h"
 #include "db/figure_rows.h"
+#include "db/pass_note.h"
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
 #include "server/base/metric.h"
@@ -32,6 +33,8 @@ struct project_keeper {
     struct arena *arena; /* of the last reading; NULL: there was none */
     struct project_totals totals;
     struct stuck_jobs stuck;
+    struct pass_note_row *passes;
+    size_t pass_count;
     struct totals_hour hours[WEEK_SLOTS];
     int64_t read_hour; /* of the last reading; 0: none */
     struct project_disk disks[PROJECT_DISKS_MOST];
@@ -65,6 +68,8 @@ struct project_reading {
     struct arena *arena;
     struct project_totals totals;
     struct stuck_jobs stuck;
+    struct pass_note_row *passes;
+    size_t pass_count;
     struct figures_row *hours;
     size_t hour_count;
 };
@@ -83,6 +88,8 @@ static enum status read_rows(struct project_reading *reading, struct db *db, int
     if (status == STATUS_OK && count > 0 &&
         !stuck_words_read(reading->arena, rows[0].figures, &reading->stuck))
         status = STATUS_NO_MEMORY;
+    if (status == STATUS_OK)
+        status = db_pass_notes(db, reading->arena, &reading->passes, &reading->pass_count);
     return status == STATUS_OK ? db_figures_read(db, reading->arena, FIGURES_PROJECT, since,
                                                  &reading->hours, &reading->hour_count)
                                : status;
@@ -122,6 +129,8 @@ enum status project_keeper_read(struct project_keeper *keeper, struct db *db, in
             keeper->arena = reading.arena;
             keeper->totals = reading.totals;
             keeper->stuck = reading.stuck;
+            keeper->passes = reading.passes;
+            keeper->pass_count = reading.pass_count;
             keeper->read_hour = hour;
         } else {
             status = STATUS_NO_MEMORY;
@@ -247,6 +256,24 @@ static bool copy_stuck(struct project_keeper *keeper, struct arena *arena,
     return true;
 }
 
+static bool copy_passes(struct project_keeper *keeper, struct arena *arena,
+                        struct project_figures *figures)
+{
+    struct pass_note_row *passes = ARENA_ARRAY(arena, keeper->pass_count, struct pass_note_row);
+
+    if (passes == NULL)
+        return false;
+    for (size_t i = 0; i < keeper->pass_count; i++) {
+        passes[i] = keeper->passes[i];
+        passes[i].pass = text_copy(arena, keeper->passes[i].pass);
+        passes[i].app = text_copy(arena, keeper->passes[i].app);
+        passes[i].words = text_copy(arena, keeper->passes[i].words);
+    }
+    figures->passes = passes;
+    figures->pass_count = keeper->pass_count;
+    return true;
+}
+
 bool project_keeper_figures(struct project_keeper *keeper, struct arena *arena, int64_t now,
                             struct project_hour week[WEEK_SLOTS], struct project_figures *figures)
 {
@@ -257,8 +284,8 @@ bool project_keeper_figures(struct project_keeper *keeper, struct arena *arena, 
     bool is_had;
 
     pthread_mutex_lock(&keeper->lock);
-    is_had =
-        copy_totals(keeper, arena, &totals) && copy_stuck(keeper, arena, &stuck) && disks != NULL;
+    is_had = copy_totals(keeper, arena, &totals) && copy_stuck(keeper, arena, &stuck) &&
+             copy_passes(keeper, arena, figures) && disks != NULL;
     for (size_t i = 0; disks != NULL && i < keeper->disk_count; i++)
         disks[i] = keeper->disks[i];
     figures->disk_count = keeper->disk_count;
@@ -277,9 +304,24 @@ bool project_keeper_figures(struct project_keeper *keeper, struct arena *arena, 
     return is_had && !arena_overflowed(arena);
 }
 
+/* Under the lock. */
+static size_t passes_failing(const struct project_keeper *keeper, int64_t now)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < keeper->pass_count; i++)
+        count += pass_state_of(&keeper->passes[i], now) == PASS_FAILS;
+    return count;
+}
+
 void project_keeper_write(struct project_keeper *keeper, int64_t now, struct buffer *ret_page)
 {
     pthread_mutex_lock(&keeper->lock);
+    if (keeper->arena != NULL)
+        metric_gauge(ret_page, "passes_failing",
+                     "validations, assimilations and the like, by application, that have failed "
+                     "for every job recently",
+                     (double)passes_failing(keeper, now));
     if (stuck_is_current(&keeper->stuck, now)) {
         metric_gauge(ret_page, "jobs_without_hosts",
                      "waiting jobs that fitted none of the hosts asked at the last look",

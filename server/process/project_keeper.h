@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The latest figures of the whole project: jobs by state, now and by the hour, and jobs that no
- * host can run. The watcher reads them once a minute from a few rows of qm_figures, whoever wrote
- * them; metrics and pages show them without another query. */
+/* The latest figures of the whole project: jobs by state, now and by the hour, jobs that no host
+ * can run, and what passes could not do. The watcher reads them once a minute from a few rows of
+ * qm_figures and qm_pass, whoever wrote them; metrics and pages show them without another query. */
 #ifndef SERVER_PROCESS_PROJECT_KEEPER_H
 #define SERVER_PROCESS_PROJECT_KEEPER_H
 
@@ -30,7 +30,7 @@ void project_keeper_look_at_disks(struct project_keeper *keeper, const struct co
 
 /* Any thread, all of these. How long the last count took, in s; 0: none is known. */
 double project_keeper_count_seconds(struct project_keeper *keeper);
-/* Totals, the week, stuck jobs and disks, copied into the arena. False: no memory. */
+/* Totals, the week, stuck jobs, passes and disks, copied into the arena. False: no memory. */
 bool project_keeper_figures(struct project_keeper *keeper, struct arena *arena, int64_t now,
                             struct project_hour week[WEEK_SLOTS], struct project_figures *figures);
 /* Gauges, in the text format of Prometheus; nothing of what is not known. */

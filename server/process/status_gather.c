@@ -293,6 +293,15 @@ static bool take_streams(struct server *server, const struct config *config, str
     return true;
 }
 
+static void take_findings(struct server *server, struct project_figures *figures)
+{
+    struct health_figures health;
+
+    health_figures(server_health(server), figures->now, &health);
+    figures->job_errors = health.checks.errors[TOPIC_jobs];
+    figures->version_errors = health.checks.errors[TOPIC_versions];
+}
+
 static bool gather_project(struct server *server, const struct snapshot *snapshot,
                            struct arena *arena, struct buffer *ret_page)
 {
@@ -308,6 +317,7 @@ static bool gather_project(struct server *server, const struct snapshot *snapsho
         !take_fates(server, arena, fates, week, &figures) ||
         !take_streams(server, snapshot->config, arena, &figures))
         return false;
+    take_findings(server, &figures);
     if (snapshot->catalog != NULL) {
         figures.apps = snapshot->catalog->rows.apps;
         figures.app_count = snapshot->catalog->rows.app_count;

@@ -13,7 +13,14 @@
 
 #include "server/base/banned.h"
 
-enum { VERSIONS_SHOWN = 20, HOSTS_SHOWN = 20, APPS_SHOWN = 100, DAY_HOURS = 24 };
+enum {
+    PASSES_TOLD = 5,
+    PASSES_SHOWN = 50,
+    VERSIONS_SHOWN = 20,
+    HOSTS_SHOWN = 20,
+    APPS_SHOWN = 100,
+    DAY_HOURS = 24
+};
 
 /* What is above is told at the top. */
 #define LATE_TOLD_HOURS 1.0
@@ -83,6 +90,43 @@ static void tell_stuck(struct project_writer *writer, struct page_attention *att
                                    "\"Jobs that no host can run\"."
                                  : " waiting jobs fit none of the hosts that were asked: see "
                                    "\"Jobs that no host can run\".");
+}
+
+static void write_pass_name(struct buffer *page, const struct pass_note_row *pass)
+{
+    page_text(page, pass->pass);
+    if (pass->app.length > 0) {
+        buffer_add_string(page, " of ");
+        page_text(page, pass->app);
+    }
+}
+
+static void tell_passes(struct project_writer *writer, struct page_attention *attention)
+{
+    const struct project_figures *figures = writer->figures;
+
+    for (size_t i = 0, told = 0; i < figures->pass_count && told < PASSES_TOLD; i++) {
+        enum pass_state state = pass_state_of(&figures->passes[i], figures->now);
+
+        if (state == PASS_WELL)
+            continue;
+        page_tell(attention, state == PASS_FAILS);
+        write_pass_name(attention->items, &figures->passes[i]);
+        page_tell_end(attention, state == PASS_FAILS ? " fails for every job: see \"Validation, "
+                                                       "assimilation, deletion\"."
+                                                     : " fails for some jobs: see \"Validation, "
+                                                       "assimilation, deletion\".");
+        told++;
+    }
+}
+
+static void tell_findings(struct page_attention *attention, const char *what, unsigned errors)
+{
+    if (errors == 0)
+        return;
+    page_tell(attention, true);
+    buffer_print(attention->items, COUNT_FORMAT " of %s", COUNT_ARG(errors, "error"), what);
+    page_tell_end(attention, ": see <code>qmctl check-config</code>.");
 }
 
 static void tell_counts(struct project_writer *writer, struct page_attention *attention)
@@ -325,6 +369,53 @@ static void write_life(struct project_writer *writer)
     picture_outcomes(writer);
     buffer_add_string(writer->page, "</div>\n");
     write_days(writer);
+    page_end_section(writer->page);
+}
+
+/* --- what fails of what is done with results -------------------------------------------------- */
+
+static void write_pass(struct project_writer *writer, const struct pass_note_row *pass)
+{
+    int64_t now = writer->figures->now;
+    bool is_all = pass_state_of(pass, now) == PASS_FAILS;
+
+    page_begin_row(&writer->table);
+    write_pass_name(writer->page, pass);
+    page_end_row_head(&writer->table);
+    page_cell_count(&writer->table, count_of(pass->failures));
+    page_begin_cell(&writer->table, false);
+    page_duration(writer->page, (double)(now - pass->since));
+    buffer_add_string(writer->page, " ago");
+    page_end_cell(&writer->table);
+    page_begin_cell(&writer->table, is_all);
+    buffer_add_string(writer->page, is_all ? "<strong>none</strong>" : "some");
+    page_end_cell(&writer->table);
+    page_cell_text(&writer->table, pass->words);
+    page_row_end(&writer->table);
+}
+
+static void write_passes(struct project_writer *writer)
+{
+    static const char *const columns[] = {"<Work",      "Failures",      "First failure",
+                                          "<Successes", "<Last failure", NULL};
+    const struct project_figures *figures = writer->figures;
+    size_t shown = 0;
+
+    page_begin_section(writer->page, "passes", "Validation, assimilation, deletion");
+    for (size_t i = 0; i < figures->pass_count && shown < PASSES_SHOWN; i++) {
+        if (pass_state_of(&figures->passes[i], figures->now) == PASS_WELL)
+            continue;
+        if (shown++ == 0)
+            page_begin_table(&writer->table, writer->page,
+                             "Recent failures by application. Failed work is tried again after "
+                             "ten minutes.",
+                             columns);
+        write_pass(writer, &figures->passes[i]);
+    }
+    if (shown > 0)
+        page_end_table(&writer->table);
+    else
+        buffer_add_string(writer->page, "<p>No failures in the last half hour.</p>\n");
     page_end_section(writer->page);
 }
 
@@ -636,6 +727,9 @@ void project_page_write(const struct project_figures *figures, struct buffer *re
 
     tell_failures(&writer, &attention);
     tell_stuck(&writer, &attention);
+    tell_passes(&writer, &attention);
+    tell_findings(&attention, "jobs", figures->job_errors);
+    tell_findings(&attention, "versions", figures->version_errors);
     tell_counts(&writer, &attention);
     tell_disks(&writer, &attention);
     page_begin(ret_page, PAGE_PROJECT, figures->project, &attention);
@@ -643,6 +737,7 @@ void project_page_write(const struct project_figures *figures, struct buffer *re
     page_state(ret_page, &attention);
     write_cards(&writer);
     write_life(&writer);
+    write_passes(&writer);
     write_stuck(&writer);
     write_versions(&writer);
     write_hosts(&writer);

@@ -8,6 +8,7 @@
 #include "db/rows.h"
 #include "server/base/text.h"
 #include "server/fates/fates.h"
+#include "server/status/pass_state.h"
 #include "server/status/picture.h"
 #include "server/status/project_totals.h"
 #include "server/status/stuck_words.h"
@@ -68,6 +69,9 @@ struct project_figures {
     const struct project_disk *disks;
     size_t disk_count;
     const struct stuck_jobs *stuck;
+    const struct pass_note_row *passes; /* what failed of passes, by pass and application */
+    size_t pass_count;
+    unsigned job_errors, version_errors; /* that check-config found */
 };
 
 void project_page_write(const struct project_figures *figures, struct buffer *ret_page);

@@ -441,7 +441,7 @@ static void jobs_that_were_for_them_alone_end(void **state)
     delete_steps((struct person){.userid = ADA});
     assert_text(jobs("error_mask, ' ', transitioner_flags"),
                 "1 16 2, 2 16 2, 3 16 2, 5 16 2, 7 16 2");
-    assert_status(STATUS_OK, db_admin_lost_jobs(fixture->db, &lost));
+    assert_status(STATUS_OK, db_admin_lost_jobs(fixture->db, 100, &lost));
     assert_i64(lost.without_target, 0);
     assign_jobs();
     delete_steps((struct person){.hostid = BOBS_HOST});
@@ -464,21 +464,24 @@ static void jobs_that_nothing_ends_are_counted(void **state)
 
     (void)state;
     assign_jobs();
-    assert_status(STATUS_OK, db_admin_lost_jobs(fixture->db, &lost));
+    assert_status(STATUS_OK, db_admin_lost_jobs(fixture->db, 100, &lost));
     assert_i64(lost.without_target, 0);
     test_sql(fixture->database, "DELETE FROM user WHERE id = 7");
-    assert_status(STATUS_OK, db_admin_lost_jobs(fixture->db, &lost));
+    assert_status(STATUS_OK, db_admin_lost_jobs(fixture->db, 100, &lost));
     assert_i64(lost.without_target, 2);                                      /* 2 and 5 */
     test_sql(fixture->database, "UPDATE host SET userid = 0 WHERE id = 70"); /* merged */
-    assert_status(STATUS_OK, db_admin_lost_jobs(fixture->db, &lost));
+    assert_status(STATUS_OK, db_admin_lost_jobs(fixture->db, 100, &lost));
     assert_i64(lost.without_target, 5); /* 4 is his too, 6 is done */
     test_sql(fixture->database, "UPDATE workunit SET assimilate_state = IF(id = 6, 2, 0);"
                                 "REPLACE INTO app (id, name) VALUES (1, 'app')");
-    assert_status(STATUS_OK, db_admin_lost_jobs(fixture->db, &lost));
+    assert_status(STATUS_OK, db_admin_lost_jobs(fixture->db, 100, &lost));
     assert_i64(lost.without_app, 0);
     test_sql(fixture->database, "UPDATE workunit SET appid = 99 WHERE id > 4");
-    assert_status(STATUS_OK, db_admin_lost_jobs(fixture->db, &lost));
+    assert_status(STATUS_OK, db_admin_lost_jobs(fixture->db, 100, &lost));
     assert_i64(lost.without_app, 2); /* 5 and 7 */
+    assert_status(STATUS_OK, db_admin_lost_jobs(fixture->db, 1, &lost));
+    assert_i64(lost.without_app, 1);
+    assert_i64(lost.without_target, 2); /* 1 and 7 */
     assert_status(STATUS_OK, db_rollback(fixture->db));
 }
 

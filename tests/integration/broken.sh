@@ -391,7 +391,7 @@ shown() { case $1 in *' '*) grep -qxF -- "$1" "$work/said.metrics" ;; *) awk -v 
 shows() { figures && shown "$1"; }
 is_well() {
     figures && grep -qF 'quartermaster_database_state{state="ok"} 1' "$work/said.metrics" &&
-        ! grep -E '^quartermaster_(check_findings\{.*\}|restarts_wanted|stop_sched|sends_no_jobs|jobs_without_hosts) [1-9]' "$work/said.metrics" >"$work/unwell"
+        ! grep -E '^quartermaster_(check_findings\{.*\}|restarts_wanted|stop_sched|sends_no_jobs|jobs_without_hosts|passes_failing) [1-9]' "$work/said.metrics" >"$work/unwell"
 }
 # A web server that reads its configuration anew may answer as before for a moment.
 is_well_again() {

@@ -81,12 +81,12 @@ claim_status "less than the pause of a host that got none" 0 'new jobs are seen 
 sed -i 's/recent_replies 20/recent_replies 0/; /pool_lag/d' "$project/html/user/lagging.html"
 claim_status "figures of nothing" 0 '^replies +.* ok +no requests in the last 10 minutes$' --url "${url%_cgi/cgi}/lagging.html?x"
 rows "UPDATE host SET avg_turnaround = -7200"
-claim_status "a clock that was set back" 0 '^clock +- +warning +hosts with a negative turnaround, because a clock was set back: 1'
+claim_status "a clock that was set back" 0 '^database +[^ ]+ +warning +hosts with a negative turnaround, because a clock was set back: 1'
 rows "UPDATE host SET avg_turnaround = 0"
 rows "SET sql_mode = ''; INSERT INTO workunit (id, appid, name, transition_time) VALUES (901, 77, 'no_app', 2147483647),
     (902, 1, 'no_host', 2147483647); INSERT INTO assignment (target_id, target_type, workunitid) VALUES (99999, 1, 902)"
-claim_status "jobs of an application that is gone" 1 '^waiting +for ever +FAILED +unfinished jobs of an application that does not exist: 1;'
-claim_status "jobs for a host that is gone" 1 '^waiting +for ever +FAILED +jobs for hosts, users or teams that do not exist: 1 '
+claim_status "jobs of an application that is gone" 1 '^check +jobs +FAILED +unfinished jobs of an application that does not exist: 1;'
+claim_status "jobs for a host that is gone" 1 '^check +jobs +FAILED +jobs for hosts, users or teams that do not exist: 1 '
 rows "DELETE FROM workunit WHERE id IN (901, 902); DELETE FROM assignment WHERE workunitid = 902"
 # --- drained
 sed -i '/<dont_send_work>/d; s|<work_req_seconds>[^<]*<|<work_req_seconds>100<|; s|<cpu_req_secs>[^<]*<|<cpu_req_secs>100<|' "$request"

@@ -13,7 +13,7 @@ cd "$(dirname "$0")/../.."
 # room     the headers that other rooms may include, where not all are meant for them
 doors='
 config     config/config.h
-db         db/db.h db/fate_rows.h db/figure_rows.h db/files.h db/rows.h db/states.h db/validation_rows.h
+db         db/db.h db/fate_rows.h db/figure_rows.h db/files.h db/pass_note.h db/rows.h db/states.h db/validation_rows.h
 '
 
 # header             the files that may include it. A header that is neither here nor of the system is refused.

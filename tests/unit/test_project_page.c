@@ -166,6 +166,45 @@ static void what_is_wrong_is_at_the_top(void **state)
     assert_true(has(world, "None: no jobs are waiting."));
 }
 
+/* A pass that succeeds with some jobs is a note, one that failed long ago is nothing. */
+static void failing_passes_are_shown(void **state)
+{
+    struct world *world = *state;
+    struct pass_note_row passes[] = {
+        {TEXT("assimilation"), TEXT("demo"), 2, NOW - 600, NOW - 60, NOW - 30, TEXT("a full disk")},
+        {TEXT("deletion"), NO_TEXT, 9, NOW - 3500, NOW - 1801, 0, TEXT("long ago")},
+        {TEXT("validation"), TEXT("a&b"), 7, NOW - 600, NOW - 60, NOW - 601, TEXT("exit <9>")}};
+
+    count_well(world);
+    world->figures.passes = passes;
+    world->figures.pass_count = 3;
+    write_page(world);
+    assert_true(has(world, "<title>1 problem: Test (Project)</title>"));
+    assert_true(has(world, "validation of a&amp;b fails for every job: see "));
+    assert_true(has(world, "assimilation of demo fails for some jobs: see "));
+    assert_true(has(world,
+                    "<th scope=\"row\">validation of a&amp;b</th><td>7</td><td>10.0 min ago</td>"
+                    "<td class=\"left bad\"><strong>none</strong></td>"
+                    "<td class=\"left\">exit &lt;9&gt;</td>"));
+    assert_false(has(world, "long ago") || has(world, "No failures in the last half hour"));
+    world->figures.pass_count = 0;
+    write_page(world);
+    assert_true(has(world, "No failures in the last half hour"));
+}
+
+static void errors_of_jobs_and_versions_are_told(void **state)
+{
+    struct world *world = *state;
+
+    count_well(world);
+    world->figures.job_errors = 2;
+    world->figures.version_errors = 1;
+    write_page(world);
+    assert_true(has(world, "<title>2 problems: Test (Project)</title>"));
+    assert_true(has(world, "2 errors of jobs: see <code>qmctl check-config</code>"));
+    assert_true(has(world, "1 error of versions: see"));
+}
+
 static void who_fails_is_shown(void **state)
 {
     struct world *world = *state;
@@ -451,6 +490,8 @@ int main(void)
         CASE(nothing_is_known_at_first),
         CASE(all_is_well),
         CASE(what_is_wrong_is_at_the_top),
+        CASE(failing_passes_are_shown),
+        CASE(errors_of_jobs_and_versions_are_told),
         CASE(who_fails_is_shown),
         CASE(the_week_is_drawn_as_far_as_it_is_known),
         CASE(batches_apps_and_streams_are_shown),

@@ -13,6 +13,7 @@
 #include "server/fates/fates_summary.h"
 #include "server/passes/orphan_count.h"
 #include "server/project/project.h"
+#include "server/status/pass_state.h"
 #include "tools/qmctl/check/web_look.h"
 #include "tools/qmctl/check/web_question.h"
 #include "tools/qmctl/session/commands.h"
@@ -38,11 +39,8 @@ enum {
     DELETION_LATE_S = 2 * 86400, /* after the delay that the project wants */
     LARGE_REQUEST = 4 << 20,     /* bytes */
     PROGRESS_TELLS_S = 3600,
-    FAILURES_TOLD_S = 1800, /* three times as long as a job is put off */
-    FUTURE_S = 60,          /* clocks of several machines agree better than that */
-    POOL_LAG_LEAST_S = 10,  /* it is about one; beyond no_work_delay a host asks twice in vain */
-    CLOCK_AHEAD_S = 60,     /* clocks may differ by this */
-    TIMES_LOOKED_AT = 1000,
+    FUTURE_S = 60,         /* clocks of several machines agree better than that */
+    POOL_LAG_LEAST_S = 10, /* it is about one; beyond no_work_delay a host asks twice in vain */
     COUNTED_MOST = 100000, /* an entry more is counted, so that more is noticed */
     HOSTS_ASKED = 100,     /* whether they can have the waiting jobs */
     CLASSES_JUDGED = 50,
@@ -415,28 +413,18 @@ static struct pass_notes read_notes(struct session *session)
     return (struct pass_notes){.rows = rows, .count = count};
 }
 
-/* What could not be done of late: it is tried again every ten minutes or so. */
 static void look_at_passes(struct session *session, struct lines *lines,
                            const struct pass_notes *notes)
 {
     for (size_t i = 0; i < notes->count; i++) {
         const struct pass_note_row *note = &notes->rows[i];
-        bool is_all = note->done_at < note->since;
-        struct text words, name = note->pass;
+        enum pass_state state = pass_state_of(note, session->now);
+        struct text name = pass_state_name(session->arena, note);
+        struct text words = pass_state_words(session->arena, note, session->now);
 
-        if (note->failures == 0 || note->failed_at < session->now - FAILURES_TOLD_S)
-            continue;
-        if (note->app.length > 0)
-            name = text_print(session->arena, TEXT_FORMAT " of " TEXT_FORMAT, TEXT_ARG(name),
-                              TEXT_ARG(note->app));
-        words =
-            text_print(session->arena, COUNT_FORMAT " since " COUNT_FORMAT " ago, %s: " TEXT_FORMAT,
-                       COUNT_ARG(note->failures, "failure"),
-                       COUNT_ARG((session->now - note->since) / 60, "minute"),
-                       is_all ? "and no success" : "and some successes", TEXT_ARG(note->words));
-        if (is_all)
+        if (state == PASS_FAILS)
             add_line(lines, "passes", name, false, words);
-        else
+        else if (state == PASS_FAILS_PARTLY)
             add_state(lines, "passes", name, "warning", words);
     }
 }
@@ -536,67 +524,6 @@ static void look_at_backlog(struct session *session, struct lines *lines,
                                    .advice = "does a file deleter run, or qmctl transition with "
                                              "--delete-files? Without it the disk fills up",
                                    .may_stay = true});
-}
-
-/* Jobs that wait for something that is gone. */
-static void look_at_lost_jobs(struct session *session, struct lines *lines)
-{
-    struct lost_jobs_row lost;
-
-    if (db_admin_lost_jobs(session->db, &lost) != STATUS_OK)
-        return; /* said already: nothing else can be read either */
-    if (lost.without_app > 0)
-        add_line(lines, "waiting", TEXT("for ever"), false,
-                 text_print(session->arena,
-                            "unfinished jobs of an application that does not exist: %" PRId64
-                            "; nothing validates, assimilates or sends them (qmctl jobs cancel"
-                            " --lost)",
-                            lost.without_app));
-    if (lost.without_target > 0)
-        add_line(lines, "waiting", TEXT("for ever"), false,
-                 text_print(session->arena,
-                            "jobs for hosts, users or teams that do not exist: %" PRId64
-                            " (qmctl jobs cancel --lost)",
-                            lost.without_target));
-}
-
-/* What a clock leaves behind that was ahead and is not any more. */
-static void look_at_clock(struct session *session, struct lines *lines)
-{
-    struct clock_traces_row traces;
-
-    if (db_admin_clock_traces(session->db, session->now + CLOCK_AHEAD_S, TIMES_LOOKED_AT,
-                              &traces) != STATUS_OK)
-        return;
-    if (traces.results + traces.hosts > 0)
-        add_state(lines, "clock", TEXT("-"), "warning",
-                  text_print(session->arena,
-                             "times in the future: %" PRId64 " of the newest results, %" PRId64
-                             " of the newest hosts; was the clock set back?",
-                             traces.results, traces.hosts));
-    if (traces.negative > 0)
-        add_state(
-            lines, "clock", TEXT("-"), "warning",
-            text_print(session->arena,
-                       "hosts with a negative turnaround, because a clock was set back: %" PRId64
-                       "; it is ignored, and their next valid result corrects it",
-                       traces.negative));
-}
-
-/* Behind the last number whoever needs a new row hears that the server is busy. */
-static void look_at_numbers(struct session *session, struct lines *lines)
-{
-    struct used_ids_row *rows;
-    size_t count;
-
-    if (db_admin_used_ids(session->db, session->arena, &rows, &count) != STATUS_OK)
-        return;
-    for (size_t i = 0; i < count; i++)
-        add_line(lines, "numbers", rows[i].name, false,
-                 text_print(session->arena,
-                            "the next row gets number %" PRId64 ", and %" PRId64
-                            " is the last that there can be",
-                            rows[i].next, rows[i].most));
 }
 
 /* --- what becomes of jobs --------------------------------------------------------------------- */
@@ -716,10 +643,7 @@ static void look_at_database(struct session *session, struct lines *lines)
     notes = read_notes(session);
     look_at_backlog(session, lines, &notes);
     look_at_passes(session, lines, &notes);
-    look_at_lost_jobs(session, lines);
-    look_at_numbers(session, lines);
     look_at_results(session, lines);
-    look_at_clock(session, lines);
     look_at_hosts(session, lines);
     (void)db_rollback(session->db);
 }
