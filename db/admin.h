@@ -353,6 +353,7 @@ MUST_CHECK enum status db_admin_due_jobs(struct db *db, struct arena *arena,
 
 struct queue_line {
     struct text app;
+    int64_t appid; /* 0 where states are not counted up to a bound */
     int64_t batch; /* 0 when not by batch */
     int64_t inactive, unsent, in_progress, over;
     int64_t oldest_unsent; /* epoch; 0: none */
@@ -395,7 +396,7 @@ MUST_CHECK enum status db_admin_slacks(struct db *db, struct arena *arena, size_
                                        double times, struct app_slack_row **ret_rows,
                                        size_t *ret_count);
 
-/* The newest hosts, `most` at most, that asked since then, and the preferences of their users. */
+/* Those of the `most` newest hosts that asked since then, and the preferences of their users. */
 MUST_CHECK enum status db_admin_recent_hosts(struct db *db, struct arena *arena, int64_t since,
                                              size_t most, struct recent_host_row **ret_rows,
                                              size_t *ret_count);
@@ -475,10 +476,11 @@ MUST_CHECK enum status db_admin_host(struct db *db, struct arena *arena, int64_t
 /* How many unfinished jobs are for this host, its user or its team alone (0: it has none). */
 MUST_CHECK enum status db_admin_assigned_jobs(struct db *db, int64_t hostid, int64_t userid,
                                               int64_t teamid, int64_t *ret_count);
-/* Of the `most` newest hosts: how many there are (fewer, where the project has no more), when one
- * of them asked last (epoch; 0: never), and how many asked since `since`. */
+/* How many hosts there are, when one of them asked last (epoch; 0: never), and how many asked since
+ * `since`; where there are more than `most`, of a sample of `most` or fewer. */
 MUST_CHECK enum status db_admin_last_contact(struct db *db, int64_t since, int64_t most,
-                                             struct last_contact_row *ret_contact);
+                                             struct last_contact_row *ret_contact,
+                                             bool *ret_is_sample);
 /* What the host said last of what it can do, as a scheduler_request; empty: nothing is kept. */
 MUST_CHECK enum status db_admin_host_said(struct db *db, struct arena *arena, int64_t hostid,
                                           struct text *ret_request);

@@ -89,7 +89,7 @@ enum status db_admin_queue_counted(struct db *db, struct arena *arena, int64_t m
     if (lines == NULL)
         return STATUS_TOO_LARGE;
     for (size_t i = 0; i < app_count; i++) {
-        struct queue_line line = {.app = apps[i].name};
+        struct queue_line line = {.app = apps[i].name, .appid = apps[i].id};
 
         status = count_queue(db, apps[i].id, most, &line);
         if (status != STATUS_OK)
@@ -402,10 +402,41 @@ enum status db_admin_host_platforms(struct db *db, struct arena *arena, int64_t 
     return STATUS_OK;
 }
 
-enum status db_admin_last_contact(struct db *db, int64_t since, int64_t most,
-                                  struct last_contact_row *ret_contact)
+enum { CONTACT_STRETCHES = 20 };
+
+/* In stretches at even distances, as those that ask most may be old or new. */
+static enum status sample_contacts(struct db *db, int64_t since, int64_t most,
+                                   struct last_contact_row *ret_contact)
 {
-    return DB_ONE(db, admin_last_contact, NULL, ret_contact, .since = since, .most = most);
+    struct id_span_row span;
+    enum status status = DB_ONE(db, admin_host_span, NULL, &span, DB_NO_VALUES);
+    int64_t step = status == STATUS_OK ? (span.last - span.first) / CONTACT_STRETCHES + 1 : 0;
+
+    *ret_contact = (struct last_contact_row){.last = 0};
+    for (int64_t i = 0; status == STATUS_OK && i < CONTACT_STRETCHES; i++) {
+        struct last_contact_row stretch;
+
+        status = DB_ONE(db, admin_last_contact, NULL, &stretch, .since = since,
+                        .first = span.first + i * step, .last = span.first + (i + 1) * step - 1,
+                        .most = most / CONTACT_STRETCHES);
+        if (status != STATUS_OK)
+            break;
+        if (stretch.last > ret_contact->last)
+            ret_contact->last = stretch.last;
+        ret_contact->since += stretch.since;
+        ret_contact->hosts += stretch.hosts;
+    }
+    return status;
+}
+
+enum status db_admin_last_contact(struct db *db, int64_t since, int64_t most,
+                                  struct last_contact_row *ret_contact, bool *ret_is_sample)
+{
+    enum status status = DB_ONE(db, admin_last_contact, NULL, ret_contact, .since = since,
+                                .first = 0, .last = INT64_MAX, .most = most + 1);
+
+    *ret_is_sample = status == STATUS_OK && ret_contact->hosts > most;
+    return *ret_is_sample ? sample_contacts(db, since, most, ret_contact) : status;
 }
 
 enum status db_admin_lost_jobs(struct db *db, size_t most, struct lost_jobs_row *ret_lost)

@@ -13,7 +13,7 @@
 
 #define DAY 86400.0
 
-enum { HOSTS_LOOKED_AT = 10000, DAYS_LOOKED_AT = 30 };
+enum { HOSTS_LOOKED_AT = 2000, DAYS_LOOKED_AT = 30 };
 
 static int by_days(const void *a, const void *b)
 {

@@ -462,16 +462,13 @@ static void a_lost_answer_to_commit_is_found_out(void **state)
 static void a_count_has_a_bound(void **state)
 {
     struct job_fixture *fixture = *state;
-    struct last_contact_row contact;
     struct queue_line *rows;
     size_t found;
 
     make_jobs(fixture, 5);
-    test_sql(fixture->base->database,
-             "UPDATE result SET server_state = 4 WHERE name = 'job_0_0';"
-             "UPDATE result SET server_state = 5 WHERE name = 'job_1_0';"
-             "INSERT INTO app SET id = 77, name = 'idle'; DELETE FROM host;"
-             "INSERT INTO host (id, rpc_time) VALUES (1, 900), (2, 500), (3, 700), (4, 100)");
+    test_sql(fixture->base->database, "UPDATE result SET server_state = 4 WHERE name = 'job_0_0';"
+                                      "UPDATE result SET server_state = 5 WHERE name = 'job_1_0';"
+                                      "INSERT INTO app SET id = 77, name = 'idle'");
     for (int64_t most = 2; most <= 4; most++) {
         assert_status(STATUS_OK, db_admin_queue_counted(fixture->base->db, fixture->base->arena,
                                                         most, &rows, &found));
@@ -480,14 +477,45 @@ static void a_count_has_a_bound(void **state)
         assert_i64(rows[0].in_progress, 1);
         assert_i64(rows[0].over, 1);
     }
-    assert_status(STATUS_OK, db_admin_last_contact(fixture->base->db, 600, 2, &contact));
-    assert_i64(contact.hosts, 2);
-    assert_i64(contact.last, 700);
-    assert_i64(contact.since, 1);
-    assert_status(STATUS_OK, db_admin_last_contact(fixture->base->db, 600, 9, &contact));
-    assert_i64(contact.hosts, 4);
-    assert_i64(contact.last, 900);
-    assert_i64(contact.since, 2);
+}
+
+/* Each host has asked at its number; one of ten of them since 450. */
+static void many_hosts_are_sampled(void **state)
+{
+    struct job_fixture *fixture = *state;
+    struct last_contact_row contact;
+    bool is_sample;
+
+    test_sql(fixture->base->database,
+             "DELETE FROM host; INSERT INTO host (id, rpc_time) SELECT seq, seq FROM seq_1_to_500;"
+             "INSERT INTO host (id, rpc_time) VALUES (100000, 5)");
+    assert_status(STATUS_OK,
+                  db_admin_last_contact(fixture->base->db, 451, 501, &contact, &is_sample));
+    assert_false(is_sample);
+    assert_i64(contact.hosts, 501);
+    assert_i64(contact.last, 500);
+    assert_i64(contact.since, 50);
+    test_sql(fixture->base->database, "DELETE FROM host WHERE id > 500");
+    assert_status(STATUS_OK,
+                  db_admin_last_contact(fixture->base->db, 451, 499, &contact, &is_sample));
+    assert_true(is_sample);
+    assert_i64(contact.hosts, 20 * 24);
+    assert_i64(contact.last, 499);
+    assert_i64(contact.since, 48);
+    assert_status(STATUS_OK,
+                  db_admin_last_contact(fixture->base->db, 451, 100, &contact, &is_sample));
+    assert_i64(contact.hosts, 100);
+    assert_i64(contact.since, 10);
+    assert_i64(contact.last, 480);
+    /* Each is counted once, however the numbers lie. */
+    test_sql(fixture->base->database, "INSERT INTO host (id, rpc_time) VALUES (100000, 5)");
+    assert_status(STATUS_OK,
+                  db_admin_last_contact(fixture->base->db, 451, 400, &contact, &is_sample));
+    assert_i64(contact.hosts, 21);
+    test_sql(fixture->base->database, "DELETE FROM host");
+    assert_status(STATUS_OK,
+                  db_admin_last_contact(fixture->base->db, 451, 1, &contact, &is_sample));
+    assert_i64(contact.hosts + contact.last, 0);
 }
 
 static void queue_counts_by_state(void **state)
@@ -615,6 +643,7 @@ int main(void)
         JOB_CASE(name_that_is_taken_is_refused),
         JOB_CASE(a_lost_answer_to_commit_is_found_out),
         JOB_CASE(a_count_has_a_bound),
+        JOB_CASE(many_hosts_are_sampled),
         JOB_CASE(queue_counts_by_state),
         JOB_CASE(short_deadlines_of_the_newest_jobs),
         JOB_CASE(slacks_of_the_newest_jobs),

@@ -527,6 +527,7 @@ static void reads_all(struct db *db, struct arena *arena)
     struct user_row *users;
     struct host_entry *hosts;
     struct last_contact_row contact;
+    bool is_sample;
     size_t count;
     int64_t number;
 
@@ -538,7 +539,7 @@ static void reads_all(struct db *db, struct arena *arena)
     assert_status(STATUS_OK, db_admin_users(db, arena, 10, &users, &count));
     assert_status(STATUS_OK, db_admin_hosts(db, arena, 0, 1, 10, &hosts, &count));
     assert_status(STATUS_OK, db_admin_queue_counted(db, arena, 10, &queue, &count));
-    assert_status(STATUS_OK, db_admin_last_contact(db, 1, 10, &contact));
+    assert_status(STATUS_OK, db_admin_last_contact(db, 1, 10, &contact, &is_sample));
     assert_status(STATUS_OK, db_result_last_id(db, arena, &number));
 }
 

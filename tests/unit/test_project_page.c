@@ -183,7 +183,7 @@ static void failing_passes_are_shown(void **state)
     assert_true(has(world, "validation of a&amp;b fails for every job: see "));
     assert_true(has(world, "assimilation of demo fails for some jobs: see "));
     assert_true(has(world,
-                    "<th scope=\"row\">validation of a&amp;b</th><td>7</td><td>10.0 min ago</td>"
+                    "<th scope=\"row\">validation of a&amp;b</th><td>7</td><td>10 min ago</td>"
                     "<td class=\"left bad\"><strong>none</strong></td>"
                     "<td class=\"left\">exit &lt;9&gt;</td>"));
     assert_false(has(world, "long ago") || has(world, "No failures in the last half hour"));

@@ -5,6 +5,7 @@
 #include "db/admin.h"
 #include "db/db.h"
 #include "db/fate_rows.h"
+#include "db/figure_rows.h"
 #include "db/pass_note.h"
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
@@ -14,6 +15,7 @@
 #include "server/passes/orphan_count.h"
 #include "server/project/project.h"
 #include "server/status/pass_state.h"
+#include "server/status/project_totals.h"
 #include "tools/qmctl/check/web_look.h"
 #include "tools/qmctl/check/web_question.h"
 #include "tools/qmctl/session/commands.h"
@@ -41,8 +43,10 @@ enum {
     PROGRESS_TELLS_S = 3600,
     FUTURE_S = 60,         /* clocks of several machines agree better than that */
     POOL_LAG_LEAST_S = 10, /* it is about one; beyond no_work_delay a host asks twice in vain */
-    COUNTED_MOST = 100000, /* an entry more is counted, so that more is noticed */
-    HOSTS_ASKED = 100,     /* whether they can have the waiting jobs */
+    COUNTED_MOST = 1000,   /* an entry more is counted, so that more is noticed */
+    HOSTS_COUNTED = 10000,
+    TOTALS_CURRENT_S = 3600,
+    HOSTS_ASKED = 100, /* whether they can have the waiting jobs */
     CLASSES_JUDGED = 50,
     JOBS_LOOKED_AT = 1000,
     HOURS_OF_RESULTS = 24,
@@ -330,21 +334,39 @@ static void look_at_schedulers(struct session *session, struct lines *lines)
 
 /* --- database and queue ----------------------------------------------------------------------- */
 
-/* "12", or "more than 100000": a status costs the same however much a database holds. */
-static struct text counted_jobs(struct session *session, int64_t count)
+/* What a server counted of all jobs of late; nothing where none has. */
+static struct project_totals read_totals(struct session *session)
 {
-    if (count > COUNTED_MOST)
-        return text_print(session->arena, "more than %d jobs", COUNTED_MOST);
-    return text_print(session->arena, COUNT_FORMAT, COUNT_ARG(count, "job"));
-}
-static struct text counted(struct session *session, int64_t count)
-{
-    if (count > COUNTED_MOST)
-        return text_print(session->arena, "more than %d", COUNTED_MOST);
-    return text_print(session->arena, "%" PRId64, count);
+    struct project_totals totals = {.at = 0};
+    struct figures_row *rows = NULL;
+    size_t count = 0;
+
+    if (db_figures_read(session->db, session->arena, FIGURES_NOW, 0, &rows, &count) != STATUS_OK ||
+        count == 0 || !project_totals_read(session->arena, rows[0].figures, &totals) ||
+        totals.at < session->now - TOTALS_CURRENT_S)
+        return (struct project_totals){.at = 0};
+    return totals;
 }
 
-static void look_at_queue(struct session *session, struct lines *lines)
+/* "12", "about 400000" or "more than 1000": a status costs the same however much a database holds,
+ * so that of many it says what a server counted. */
+static struct text counted(struct session *session, int64_t count, double by_server)
+{
+    if (count <= COUNTED_MOST)
+        return text_print(session->arena, "%" PRId64, count);
+    if (by_server > COUNTED_MOST)
+        return text_print(session->arena, "about %.0f", by_server);
+    return text_print(session->arena, "more than %d", COUNTED_MOST);
+}
+
+static struct text counted_jobs(struct session *session, int64_t count, double by_server)
+{
+    return text_print(session->arena, TEXT_FORMAT " job%s",
+                      TEXT_ARG(counted(session, count, by_server)), count == 1 ? "" : "s");
+}
+
+static void look_at_queue(struct session *session, struct lines *lines,
+                          const struct project_totals *totals)
 {
     struct queue_line *rows = NULL;
     size_t count = 0;
@@ -354,30 +376,36 @@ static void look_at_queue(struct session *session, struct lines *lines)
     if (status != STATUS_OK)
         add_line(lines, "queue", TEXT("-"), false,
                  text_copy(session->arena, text_from(db_explain(session->db, status))));
-    for (size_t i = 0; status == STATUS_OK && i < count; i++)
-        add_line(lines, "queue", rows[i].app, true,
-                 text_print(session->arena,
-                            TEXT_FORMAT " unsent, " TEXT_FORMAT " in progress, " TEXT_FORMAT
-                                        " over",
-                            TEXT_ARG(counted(session, rows[i].unsent)),
-                            TEXT_ARG(counted(session, rows[i].in_progress)),
-                            TEXT_ARG(counted(session, rows[i].over))));
+    for (size_t i = 0; status == STATUS_OK && i < count; i++) {
+        struct project_app app = {.id = 0};
+
+        for (size_t j = 0; j < totals->app_count; j++)
+            app = totals->apps[j].id == rows[i].appid ? totals->apps[j] : app;
+        add_line(
+            lines, "queue", rows[i].app, true,
+            text_print(session->arena,
+                       TEXT_FORMAT " unsent, " TEXT_FORMAT " in progress, " TEXT_FORMAT " over",
+                       TEXT_ARG(counted(session, rows[i].unsent, (double)app.unsent)),
+                       TEXT_ARG(counted(session, rows[i].in_progress, (double)app.in_progress)),
+                       TEXT_ARG(counted(session, rows[i].over, 0))));
+    }
 }
 
 static void look_at_hosts(struct session *session, struct lines *lines)
 {
     struct last_contact_row contact;
     struct text which = NO_TEXT;
-    enum status status =
-        db_admin_last_contact(session->db, session->now - 3600, COUNTED_MOST, &contact);
+    bool is_sample = false;
+    enum status status = db_admin_last_contact(session->db, session->now - 3600, HOSTS_COUNTED,
+                                               &contact, &is_sample);
 
     if (status != STATUS_OK) {
         add_line(lines, "hosts", TEXT("-"), false,
                  text_copy(session->arena, text_from(db_explain(session->db, status))));
         return;
     }
-    if (contact.hosts == COUNTED_MOST)
-        which = text_print(session->arena, "of the newest %d ", COUNTED_MOST);
+    if (is_sample)
+        which = text_print(session->arena, "in a sample of %" PRId64 ": ", contact.hosts);
     if (contact.last > session->now + FUTURE_S)
         add_state(lines, "hosts", TEXT("-"), "warning",
                   text_print(session->arena,
@@ -444,6 +472,7 @@ static int64_t last_success(const struct pass_notes *notes, const char *pass)
 struct wait {
     const char *what;
     int64_t jobs, since, done_at;
+    double by_server; /* jobs, where a server has counted them */
     int64_t most;
     const char *advice;
     bool may_stay; /* some projects never do it: late is a warning */
@@ -452,7 +481,7 @@ struct wait {
 static void add_waiting(struct lines *lines, const struct wait *wait)
 {
     struct session *session = lines->table.session;
-    struct text count = counted_jobs(session, wait->jobs), words = count;
+    struct text count = counted_jobs(session, wait->jobs, wait->by_server), words = count;
     int64_t late = wait->since > 0 ? session->now - wait->since : 0;
 
     if (late >= wait->most)
@@ -476,7 +505,7 @@ static void add_waiting(struct lines *lines, const struct wait *wait)
 
 /* What others have to do: BOINC's daemons, or qmctl transition. */
 static void look_at_backlog(struct session *session, struct lines *lines,
-                            const struct pass_notes *notes)
+                            const struct pass_notes *notes, const struct project_totals *totals)
 {
     struct backlog backlog;
     enum status status = db_backlog(session->db, session->now, COUNTED_MOST + 1, &backlog);
@@ -491,7 +520,7 @@ static void look_at_backlog(struct session *session, struct lines *lines,
     }
     if (backlog.transitions > 0)
         late = session->now - backlog.oldest_transition;
-    transitions = counted_jobs(session, backlog.transitions);
+    transitions = counted_jobs(session, backlog.transitions, 0);
     add_line(lines, "waiting", TEXT("transition"), late < TRANSITION_LATE_S,
              late < TRANSITION_LATE_S
                  ? transitions
@@ -501,29 +530,37 @@ static void look_at_backlog(struct session *session, struct lines *lines,
                               TEXT_ARG(transitions), late));
     if (db_admin_oldest_waiting(session->db, &oldest) != STATUS_OK)
         return;
-    add_waiting(lines,
-                &(struct wait){"validation", backlog.validations, oldest.validation,
-                               last_success(notes, "validation"), VALIDATION_LATE_S,
-                               "does a validator run, or qmctl transition with --validate or "
-                               "--trust?",
-                               false});
-    add_waiting(lines,
-                &(struct wait){"assimilation", backlog.assimilations, oldest.assimilation,
-                               last_success(notes, "assimilation"), ASSIMILATION_LATE_S,
-                               "does an assimilator run, or qmctl transition with --assimilate "
-                               "COMMAND, or --assimilate none?",
-                               false});
+    add_waiting(lines, &(struct wait){
+                           .what = "validation",
+                           .jobs = backlog.validations,
+                           .since = oldest.validation,
+                           .done_at = last_success(notes, "validation"),
+                           .by_server = totals->values[TOTAL_workunits_waiting_for_validation],
+                           .most = VALIDATION_LATE_S,
+                           .advice = "does a validator run, or qmctl transition with --validate or "
+                                     "--trust?"});
+    add_waiting(
+        lines,
+        &(struct wait){.what = "assimilation",
+                       .jobs = backlog.assimilations,
+                       .since = oldest.assimilation,
+                       .done_at = last_success(notes, "assimilation"),
+                       .by_server = totals->values[TOTAL_workunits_waiting_for_assimilation],
+                       .most = ASSIMILATION_LATE_S,
+                       .advice = "does an assimilator run, or qmctl transition with --assimilate "
+                                 "COMMAND, or --assimilate none?"});
     if (db_admin_deletions_waiting(session->db, COUNTED_MOST + 1, &deletions) == STATUS_OK)
-        add_waiting(lines,
-                    &(struct wait){.what = "deletion",
-                                   .jobs = deletions,
-                                   .since = oldest.deletion,
-                                   .done_at = last_success(notes, "deletion"),
-                                   .most = DELETION_LATE_S +
-                                           (int64_t)(session->config->delete_delay_hours * 3600),
-                                   .advice = "does a file deleter run, or qmctl transition with "
-                                             "--delete-files? Without it the disk fills up",
-                                   .may_stay = true});
+        add_waiting(
+            lines, &(struct wait){.what = "deletion",
+                                  .jobs = deletions,
+                                  .by_server = totals->values[TOTAL_workunits_waiting_for_deletion],
+                                  .since = oldest.deletion,
+                                  .done_at = last_success(notes, "deletion"),
+                                  .most = DELETION_LATE_S +
+                                          (int64_t)(session->config->delete_delay_hours * 3600),
+                                  .advice = "does a file deleter run, or qmctl transition with "
+                                            "--delete-files? Without it the disk fills up",
+                                  .may_stay = true});
 }
 
 /* --- what becomes of jobs --------------------------------------------------------------------- */
@@ -630,6 +667,7 @@ static void reach_database(struct session *session, struct lines *lines)
 /* What can be read is shown, whatever is wrong. */
 static void look_at_database(struct session *session, struct lines *lines)
 {
+    struct project_totals totals;
     struct pass_notes notes;
 
     if (!lines->is_whole)
@@ -639,9 +677,10 @@ static void look_at_database(struct session *session, struct lines *lines)
                  text_from(db_trouble_words[DB_TROUBLE_NONE].words));
     if (session_db(session) != STATUS_OK)
         return;
-    look_at_queue(session, lines);
+    totals = read_totals(session);
+    look_at_queue(session, lines, &totals);
     notes = read_notes(session);
-    look_at_backlog(session, lines, &notes);
+    look_at_backlog(session, lines, &notes, &totals);
     look_at_passes(session, lines, &notes);
     look_at_results(session, lines);
     look_at_hosts(session, lines);
