@@ -149,14 +149,15 @@ size_t config_log_changes(const struct config *before, const struct config *now,
     return count;
 }
 
-size_t config_restarts_wanted(const struct config *begun, const struct config *now, bool of_uploads)
+size_t config_restarts_wanted(const struct config *begun, const struct config *now,
+                              enum config_program program)
 {
     size_t count = 0;
 
     for (size_t i = 0; i < config_at_start_count; i++) {
         const struct config_option *option = config_option_find(text_from(config_at_start[i].name));
 
-        if (config_at_start[i].of_uploads != of_uploads || option == NULL ||
+        if (config_at_start[i].program != program || option == NULL ||
             !differs(begun, now, option, false, NULL))
             continue;
         log_line(LOG_LEVEL_WARNING, "event=restart_needed option=%s", option->name);

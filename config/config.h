@@ -160,9 +160,10 @@ struct config_option {
     size_t offset; /* in struct config */
 };
 /* Those that a program reads when it starts; config.xml(5) says so of each. */
+enum config_program { PROGRAM_SERVER, PROGRAM_UPLOAD, PROGRAM_SUBMIT };
 struct config_at_start {
     const char *name;
-    bool of_uploads; /* the upload handler; else the server */
+    enum config_program program;
 };
 extern const struct config_at_start config_at_start[];
 extern const size_t config_at_start_count;
@@ -184,10 +185,10 @@ const char *config_place(const struct config *config, const char *name, struct a
  * each, with the beginning of the values. */
 size_t config_log_changes(const struct config *before, const struct config *now,
                           struct buffer *words);
-/* Options that a program reads when it starts (the upload handler, or else the server), and in
- * which `now` differs from what it began with. */
+/* Options that the program reads when it starts, and in which `now` differs from what it began
+ * with. */
 size_t config_restarts_wanted(const struct config *begun, const struct config *now,
-                              bool of_uploads);
+                              enum config_program program);
 /* A commented sample of the whole file, from the table. */
 void config_write_sample(struct buffer *ret_text);
 /* The manual page of config.xml, from the table. */

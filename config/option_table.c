@@ -48,8 +48,9 @@ const struct config_option config_options[] = {
 const size_t config_option_count = sizeof(config_options) / sizeof(config_options[0]);
 
 const struct config_at_start config_at_start[] = {
-    {"pool_jobs_max", false}, {"threads", false},     {"upload_connections", true},
-    {"upload_threads", true}, {"user_filter", false},
+    {"pool_jobs_max", PROGRAM_SERVER},  {"submit_threads", PROGRAM_SUBMIT},
+    {"threads", PROGRAM_SERVER},        {"upload_connections", PROGRAM_UPLOAD},
+    {"upload_threads", PROGRAM_UPLOAD}, {"user_filter", PROGRAM_SERVER},
 };
 const size_t config_at_start_count = sizeof(config_at_start) / sizeof(config_at_start[0]);
 

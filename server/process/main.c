@@ -13,6 +13,7 @@
 #include "server/check/project_check.h"
 #include "server/process/run.h"
 #include "server/process/server.h"
+#include "server/submission/submission.h"
 #include "server/upload/upload.h"
 #include "server/web/listen.h"
 
@@ -39,7 +40,7 @@ struct server_command {
     struct server_options options;
     const char *log_path;
     enum run run;
-    bool is_upload;
+    bool is_upload, is_submit;
 };
 
 /* Keys of options that have no letter. */
@@ -54,6 +55,7 @@ enum {
     KEY_SERVICE_TIME,
     KEY_SOCKET_MODE,
     KEY_SOCKET_GROUP,
+    KEY_SUBMIT,
     KEY_THREADS,
     KEY_UPLOAD,
     KEY_WRITE_MANUAL,
@@ -76,6 +78,10 @@ static const struct argp_option options[] = {
     {"upload", KEY_UPLOAD, NULL, 0,
      "Run as the upload handler of the project, which takes the files that clients send back. "
      "QM_UPLOAD in the environment does the same",
+     0},
+    {"submit", KEY_SUBMIT, NULL, 0,
+     "Run as the process that takes jobs over the web from those who may submit them. QM_SUBMIT in "
+     "the environment does the same",
      0},
     {"log", KEY_LOG, "PATH", 0, "Append the log to this file (standard error)", 0},
     {"clock", KEY_CLOCK, "request", 0,
@@ -150,6 +156,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         return parse_threads(argument, state, command);
     case KEY_UPLOAD:
         command->is_upload = true;
+        return 0;
+    case KEY_SUBMIT:
+        command->is_submit = true;
         return 0;
     case KEY_LOG:
         command->log_path = argument;
@@ -292,12 +301,31 @@ static bool is_cgi_program(const struct server_command *command)
            !listener_is_inherited();
 }
 
-static enum status run_upload(const struct server_command *command)
+static enum status run_upload(const struct server_command *command, struct failure *failure)
 {
     const struct upload_options upload = {.project_dir = command->options.project_dir,
                                           .version = command->options.version,
                                           .listen = command->options.listen,
                                           .socket = command->options.socket};
+
+    return is_cgi_program(command) ? upload_run_cgi(&upload, failure)
+                                   : upload_run_fastcgi(&upload, failure);
+}
+
+static enum status run_submit(const struct server_command *command, struct failure *failure)
+{
+    const struct submission_options submit = {.project_dir = command->options.project_dir,
+                                              .version = command->options.version,
+                                              .listen = command->options.listen,
+                                              .socket = command->options.socket};
+
+    return is_cgi_program(command) ? submission_run_cgi(&submit, failure)
+                                   : submission_run_fastcgi(&submit, failure);
+}
+
+/* One of the processes beside the scheduler. */
+static enum status run_beside(const struct server_command *command)
+{
     struct failure failure = {0};
     enum status status;
 
@@ -308,8 +336,7 @@ static enum status run_upload(const struct server_command *command)
     status = log_open(command->log_path, getenv("JOURNAL_STREAM") != NULL, &failure);
 
     if (status == STATUS_OK)
-        status = is_cgi_program(command) ? upload_run_cgi(&upload, &failure)
-                                         : upload_run_fastcgi(&upload, &failure);
+        status = command->is_submit ? run_submit(command, &failure) : run_upload(command, &failure);
     if (status != STATUS_OK)
         log_event(LOG_LEVEL_CRITICAL, "not_served", text_from(failure.text));
     return status;
@@ -361,7 +388,8 @@ int main(int argc, char **argv)
     struct server_command command = {.options = {.project_dir = default_project_dir(),
                                                  .version = program_version,
                                                  .socket = {.mode = 0660}},
-                                     .is_upload = getenv("QM_UPLOAD") != NULL};
+                                     .is_upload = getenv("QM_UPLOAD") != NULL,
+                                     .is_submit = getenv("QM_SUBMIT") != NULL};
     const char *query = getenv("QUERY_STRING");
     enum status status = STATUS_INVALID;
 
@@ -373,7 +401,8 @@ int main(int argc, char **argv)
     xml_startup();
     switch (command.run) {
     case RUN_SERVE:
-        status = command.is_upload ? run_upload(&command) : run_server(&command);
+        status =
+            command.is_upload || command.is_submit ? run_beside(&command) : run_server(&command);
         break;
     case RUN_CHECK_CONFIG:
         status = check_config(&command);

@@ -212,7 +212,7 @@ static void reload_config(struct watcher *watcher, const struct config *old)
         status_keeper_note(server_status(watcher->server), "config.xml", false,
                            words.length > 0 ? buffer_text(&words) : TEXT("no option changed"));
         health_note_config(server_health(watcher->server),
-                           config_restarts_wanted(watcher->begun, config, false));
+                           config_restarts_wanted(watcher->begun, config, PROGRAM_SERVER));
         counter_add(COUNTER_config_reloads, 1);
         server_replace_config(watcher->server, config);
     } else {

@@ -72,7 +72,7 @@ static void reload(struct upload_process *process)
     }
     log_line(LOG_LEVEL_NORMAL, "event=reloaded changes=%zu",
              config_log_changes(process->project->config, project->config, NULL));
-    (void)config_restarts_wanted(process->begun, project->config, true);
+    (void)config_restarts_wanted(process->begun, project->config, PROGRAM_UPLOAD);
     upload_lines_set_project(process->lines, project);
     upload_project_release(process->project);
     process->project = project;

@@ -201,10 +201,10 @@ static void add_head(struct buffer *out, enum record_type type, unsigned id, siz
     buffer_add(out, (struct text){.at = head, .length = sizeof(head)});
 }
 
-void fcgi_add_response(struct buffer *out, unsigned request_id, struct text text)
-{
-    static const char zeros[FCGI_HEAD_BYTES];
+static const char zeros[FCGI_HEAD_BYTES];
 
+void fcgi_add_output(struct buffer *out, unsigned request_id, struct text text)
+{
     while (text.length > 0) {
         size_t length = text.length < RECORD_MOST ? text.length : RECORD_MOST;
         size_t padding = (FCGI_HEAD_BYTES - length % FCGI_HEAD_BYTES) % FCGI_HEAD_BYTES;
@@ -215,7 +215,17 @@ void fcgi_add_response(struct buffer *out, unsigned request_id, struct text text
         text.at += length;
         text.length -= length;
     }
+}
+
+void fcgi_add_end(struct buffer *out, unsigned request_id)
+{
     add_head(out, RECORD_STDOUT, request_id, 0, 0);
     add_head(out, RECORD_END, request_id, sizeof(zeros), 0); /* status 0, request complete */
     buffer_add(out, (struct text){.at = zeros, .length = sizeof(zeros)});
+}
+
+void fcgi_add_response(struct buffer *out, unsigned request_id, struct text text)
+{
+    fcgi_add_output(out, request_id, text);
+    fcgi_add_end(out, request_id);
 }

@@ -64,8 +64,10 @@ size_t fcgi_copy_variables(struct text bytes, char *to, size_t size);
 /* The value of the first variable of that name; empty where it is not there, or was cut. */
 struct text fcgi_variable_in(struct text variables, const char *name);
 
-/* Appends a whole response to that request: the text (HTTP head and body) in records, and its end.
- */
+/* Appends a piece of the response to that request (HTTP head and body) in records, and its end. */
+void fcgi_add_output(struct buffer *out, unsigned request_id, struct text text);
+void fcgi_add_end(struct buffer *out, unsigned request_id);
+/* Both: a whole response. */
 void fcgi_add_response(struct buffer *out, unsigned request_id, struct text text);
 
 #endif

@@ -213,6 +213,20 @@ start_uploads() {
 upload_starts() { grep -c 'event=started what=upload' "$work/uploads.log" 2>/dev/null; }
 uploads_started() { [ "$(upload_starts)" -gt "$1" ]; }
 
+# start_submission [OPTION...]: the process that takes jobs, which every web server of start_web passes
+# what is submitted to. Its log is $work/submission.log, its process number in $submission_pid.
+start_submission() {
+    # shellcheck disable=SC2094 # as above
+    "$program" --submit --project "$project" --listen "unix:$work/submission.socket" \
+        --socket-mode 0666 --log "$work/submission.log" "$@" 2>>"$work/submission.log" </dev/null &
+    submission_pid=$!
+    started+=("$submission_pid")
+    within 15 test -S "$work/submission.socket" || {
+        claim_failed "the process for submission starts"
+        exit 1
+    }
+}
+
 # start_web NAME KIND [OPTION...]: a private web server with the samples of config/ (KIND and options:
 # tools/private-web) on $web_port or a port of its own; the scheduler's URL is in $url.
 start_web() {
@@ -220,7 +234,8 @@ start_web() {
     shift 2
     if [ -n "${web_port:-}" ]; then port=$web_port; else take_port; fi
     "$QM_SOURCE_DIR/tools/private-web" --server "$kind" --dir "$work/$name" --port "$port" \
-        --name test --project "$project" --uploads "$work/uploads.socket" "$@" >"$work/$name.log" 2>&1 </dev/null &
+        --name test --project "$project" --uploads "$work/uploads.socket" \
+        --submission "$work/submission.socket" "$@" >"$work/$name.log" 2>&1 </dev/null &
     started+=($!)
     url=http://127.0.0.1:$port/test_cgi/cgi
     if ! within 15 answers "$url" || ! is_child "${started[-1]}"; then

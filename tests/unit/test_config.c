@@ -644,8 +644,8 @@ static void changes_are_counted(void **state)
                                      "upload_threads: 5, was 4\nmax_jobs_in_progress");
     buffer_free(&words);
     assert_int_equal(config_log_changes(world->config, before, NULL), 5);
-    assert_int_equal(config_restarts_wanted(before, world->config, false), 1);
-    assert_int_equal(config_restarts_wanted(before, world->config, true), 1);
+    assert_int_equal(config_restarts_wanted(before, world->config, PROGRAM_SERVER), 1);
+    assert_int_equal(config_restarts_wanted(before, world->config, PROGRAM_UPLOAD), 1);
     config_release(before);
 }
 

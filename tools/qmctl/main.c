@@ -420,18 +420,20 @@ static const struct option check_options[] = {
     {                                                                                             \
         "group", NULL, "GROUP", "Group of the web server, and name of its user (www-data)."       \
     }
-#define DEPLOY_WEB_OPTIONS                                                                  \
-    {"port", NULL, "N", "Port for http (as in master_url, or 80)."},                        \
-        {"tls-port", NULL, "N", "Port for https (as in master_url, or 443)."},              \
-        {"certificate", NULL, "FILE",                                                       \
-         "Also answer https, with this certificate and those of its issuers."},             \
-        {"key", NULL, "FILE", "The key of the certificate."},                               \
-        {"socket", NULL, "PATH", "Socket of the server (/run/quartermaster/NAME.socket)."}, \
-        {"uploads", NULL, "PATH",                                                           \
-         "Socket of the upload handler (/run/quartermaster/NAME-upload.socket)."},          \
-    {                                                                                       \
-        "no-uploads", NULL, NULL,                                                           \
-            "BOINC's file_upload_handler, or another machine, takes uploads."               \
+#define DEPLOY_WEB_OPTIONS                                                                    \
+    {"port", NULL, "N", "Port for http (as in master_url, or 80)."},                          \
+        {"tls-port", NULL, "N", "Port for https (as in master_url, or 443)."},                \
+        {"certificate", NULL, "FILE",                                                         \
+         "Also answer https, with this certificate and those of its issuers."},               \
+        {"key", NULL, "FILE", "The key of the certificate."},                                 \
+        {"socket", NULL, "PATH", "Socket of the server (/run/quartermaster/NAME.socket)."},   \
+        {"uploads", NULL, "PATH",                                                             \
+         "Socket of the upload handler (/run/quartermaster/NAME-upload.socket)."},            \
+        {"submission", NULL, "PATH",                                                          \
+         "With submission: socket of that process (/run/quartermaster/NAME-submit.socket)."}, \
+    {                                                                                         \
+        "no-uploads", NULL, NULL,                                                             \
+            "BOINC's file_upload_handler, or another machine, takes uploads."                 \
     }
 static const struct option deploy_nginx_options[] = {
     {"file", NULL, "PATH", "The file to write (/etc/nginx/conf.d/NAME.conf)."},

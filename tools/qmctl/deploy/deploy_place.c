@@ -355,25 +355,35 @@ static enum status find_folders(struct session *session, struct deploy_place *pl
     if (status == STATUS_OK)
         status = deploy_place_set(session, place, "JOIN_DOWN",
                                   of_project(session, place, NO_TEXT, "join-down.asis"));
+    if (status == STATUS_OK)
+        status = deploy_place_set(session, place, "SUBMISSION_DOWN",
+                                  of_project(session, place, NO_TEXT, "submission-down.asis"));
     return status;
+}
+
+static const char *usual_socket(struct session *session, const struct deploy_place *place,
+                                const char *kind)
+{
+    return string(session, text_print(session->arena, "/run/quartermaster/%s%s.socket",
+                                      place->file_name, kind));
 }
 
 static enum status find_sockets(struct session *session, struct deploy_place *place)
 {
-    const char *usual = string(
-        session, text_print(session->arena, "/run/quartermaster/%s.socket", place->file_name));
-    const char *usual_uploads =
-        string(session,
-               text_print(session->arena, "/run/quartermaster/%s-upload.socket", place->file_name));
     enum status status;
 
-    place->socket = or_else(option_value(session, "socket"), usual);
-    place->uploads_socket = or_else(option_value(session, "uploads"), usual_uploads);
+    place->socket = or_else(option_value(session, "socket"), usual_socket(session, place, ""));
+    place->uploads_socket =
+        or_else(option_value(session, "uploads"), usual_socket(session, place, "-upload"));
+    place->submission_socket =
+        or_else(option_value(session, "submission"), usual_socket(session, place, "-submit"));
     place->program =
         or_else(option_value(session, "program"), own_neighbour(session, "quartermaster"));
     status = deploy_place_set(session, place, "SOCKET", place->socket);
     if (status == STATUS_OK)
         status = deploy_place_set(session, place, "UPLOADS", place->uploads_socket);
+    if (status == STATUS_OK)
+        status = deploy_place_set(session, place, "SUBMISSION", place->submission_socket);
     if (status == STATUS_OK)
         status = deploy_place_set(session, place, "PROGRAM", place->program);
     return status;
@@ -447,6 +457,7 @@ enum status deploy_place_find(struct session *session, struct deploy_place *ret_
     deploy_place_set_part(place, "pages", !place->has_boinc_pages);
     deploy_place_set_part(place, "joining", session->config->joining);
     deploy_place_set_part(place, "uploads", place->takes_uploads);
+    deploy_place_set_part(place, "submission", session->config->submission);
     deploy_place_set_part(place, "downloads", place->downloads_elsewhere.length == 0);
     deploy_place_set_part(place, "ipv6", !option_given(session, "address") && machine_has_ipv6());
     deploy_place_set_part(place, "tls", place->has_tls);

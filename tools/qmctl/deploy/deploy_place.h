@@ -13,7 +13,7 @@ struct deploy_place {
     const char *file_name; /* the path of the project's URL as the name of a file; of a project at
                               the root of a host the last part of its folder's path */
     const char *project;   /* the folder, absolute, without links */
-    const char *socket, *uploads_socket;
+    const char *socket, *uploads_socket, *submission_socket;
     const char *group; /* the web server's, and the name of its user */
     const char *program;
     bool is_https;        /* by master_url */

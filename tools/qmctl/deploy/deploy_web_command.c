@@ -21,16 +21,17 @@
 
 /* The server that listens there has to let the web server in; where none does yet, it is told how.
  */
-static void look_at_socket(struct deployment *deployment, const char *path, const char *option)
+static void look_at_socket(struct deployment *deployment, const char *path, const char *option,
+                           const char *unit)
 {
     const struct deploy_place *place = &deployment->place;
     struct arena *arena = deployment->session->arena;
     struct text problem = deploy_lacks(deployment->session, place, path, W_OK);
 
     if (access(path, F_OK) != 0 && deployment_is_service(deployment, path))
-        deployment_say(deployment, "run",
-                       text_print(arena, "systemctl enable --now quartermaster%s@%s",
-                                  option[0] == '\0' ? "" : "-upload", place->file_name));
+        deployment_say(
+            deployment, "run",
+            text_print(arena, "systemctl enable --now quartermaster%s@%s", unit, place->file_name));
     else if (access(path, F_OK) != 0)
         deployment_say(deployment, "run",
                        text_print(arena, "%s%s --project %s --listen unix:%s --socket-group %s",
@@ -44,9 +45,11 @@ static void look_at_socket(struct deployment *deployment, const char *path, cons
 
 static void look_at_sockets(struct deployment *deployment)
 {
-    look_at_socket(deployment, deployment->place.socket, "");
+    look_at_socket(deployment, deployment->place.socket, "", "");
     if (deployment->place.takes_uploads)
-        look_at_socket(deployment, deployment->place.uploads_socket, " --upload");
+        look_at_socket(deployment, deployment->place.uploads_socket, " --upload", "-upload");
+    if (deployment->session->config->submission)
+        look_at_socket(deployment, deployment->place.submission_socket, " --submit", "-submit");
 }
 
 static void look_at_path(struct deployment *deployment, const char *path, int wanted)
@@ -270,6 +273,9 @@ static enum status add_apache_files(struct deployment *deployment, const char *s
     if (status == STATUS_OK && deployment->session->config->joining)
         status = deployment_add(deployment, "join-down.asis",
                                 deploy_place_value(place, "JOIN_DOWN"), false);
+    if (status == STATUS_OK && deployment->session->config->submission)
+        status = deployment_add(deployment, "submission-down.asis",
+                                deploy_place_value(place, "SUBMISSION_DOWN"), false);
     return status;
 }
 

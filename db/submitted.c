@@ -1,0 +1,89 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "db/submitted.h"
+
+#include "db/mariadb.h"
+#include "server/base/arena.h"
+
+#include "server/base/banned.h"
+
+enum status db_submitter_rights(struct db *db, int64_t userid,
+                                struct submitter_rights_row *ret_rights)
+{
+    return DB_ONE(db, submitter_rights, NULL, ret_rights, .user_id = userid);
+}
+
+enum status db_submitter_has_app(struct db *db, int64_t userid, int64_t appid)
+{
+    struct id_row row;
+
+    return DB_ONE(db, submitter_app, NULL, &row, .user_id = userid, .app_id = appid);
+}
+
+enum status db_owned_batches(struct db *db, struct arena *arena, int64_t userid, int64_t after,
+                             size_t most, struct owned_batch_row **ret_rows, size_t *ret_count)
+{
+    return DB_ALL(db, owned_batches, arena, ret_rows, ret_count, .user_id = userid, .after = after,
+                  .most = (int64_t)most);
+}
+
+enum status db_owned_batch(struct db *db, struct arena *arena, int64_t userid, int64_t id,
+                           struct text name, struct owned_batch_row *ret_row)
+{
+    return id != 0 ? DB_ONE(db, owned_batch, arena, ret_row, .user_id = userid, .id = id)
+                   : DB_ONE(db, owned_batch_named, arena, ret_row, .user_id = userid, .name = name);
+}
+
+enum status db_batch_cpu_time(struct db *db, int64_t batch, double *ret_seconds)
+{
+    struct cpu_sum_row row;
+    enum status status = DB_ONE(db, batch_cpu_time, NULL, &row, .batch = batch);
+
+    if (status == STATUS_OK)
+        *ret_seconds = row.cpu_time;
+    return status;
+}
+
+enum status db_database_now(struct db *db, int64_t *ret_now)
+{
+    struct database_now_row row;
+    enum status status = DB_ONE(db, database_now, NULL, &row, DB_NO_VALUES);
+
+    if (status == STATUS_OK)
+        *ret_now = row.now;
+    return status;
+}
+
+enum status db_owned_jobs(struct db *db, struct arena *arena, int64_t batch, int64_t after,
+                          int64_t since, size_t most, struct owned_job_row **ret_rows,
+                          size_t *ret_count)
+{
+    return DB_ALL(db, owned_jobs, arena, ret_rows, ret_count, .batch = batch, .after = after,
+                  .since = since, .most = (int64_t)most);
+}
+
+enum status db_owned_job(struct db *db, struct arena *arena, int64_t userid, int64_t id,
+                         struct text name, struct owned_job_row *ret_row)
+{
+    return id != 0 ? DB_ONE(db, owned_job, arena, ret_row, .user_id = userid, .id = id)
+                   : DB_ONE(db, owned_job_named, arena, ret_row, .user_id = userid, .name = name);
+}
+
+enum status db_owned_instances(struct db *db, struct arena *arena, const struct owned_job_row *jobs,
+                               size_t job_count, struct owned_instance_row **ret_rows,
+                               size_t *ret_count)
+{
+    int64_t *ids = ARENA_ARRAY(arena, job_count, int64_t);
+
+    if (ids == NULL)
+        return STATUS_TOO_LARGE;
+    for (size_t i = 0; i < job_count; i++)
+        ids[i] = jobs[i].id;
+    return DB_ALL(db, owned_instances, arena, ret_rows, ret_count, .workunitids = {ids, job_count});
+}
+
+enum status db_ended_instance(struct db *db, struct arena *arena, const struct owned_job_row *job,
+                              struct ended_instance_row *ret_row)
+{
+    return DB_ONE(db, ended_instance, arena, ret_row, .workunitid = job->id,
+                  .id = job->canonical_resultid);
+}

@@ -1,0 +1,223 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/submission/clerk.h"
+
+#include "config/config.h"
+#include "db/admin.h"
+#include "server/base/arena.h"
+#include "server/base/buffer.h"
+#include "server/base/clock.h"
+#include "server/base/counters.h"
+#include "server/base/log.h"
+#include "server/project/project.h"
+#include "server/submission/desk.h"
+#include "server/submission/form.h"
+#include "server/submission/peer.h"
+#include "server/submission/rpc_face.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "server/base/banned.h"
+
+#define REQUEST_BYTES ((size_t)256 << 20)
+#define PAGE_BYTES    ((size_t)1 << 20)
+/* s, from the first to the longest pause between tries to connect */
+static const double reconnect_first = 0.1, reconnect_longest = 5;
+
+/* --- its database ------------------------------------------------------------------------------
+ */
+
+static void close_database(struct clerk *clerk)
+{
+    db_close(clerk->db);
+    clerk->db = NULL;
+    config_release(clerk->db_config);
+    clerk->db_config = NULL;
+}
+
+static void open_database(struct clerk *clerk, struct config *config)
+{
+    struct failure failure = {.status = STATUS_OK};
+
+    if (clerk->db != NULL && clerk->db_config != config) /* maybe another database now */
+        close_database(clerk);
+    if (clerk->db != NULL || clock_ns() < clerk->db_not_before_ns)
+        return;
+    if (db_admin_open(config, &clerk->db, &failure) == STATUS_OK) {
+        clerk->db_failures = 0;
+        clerk->db_config = config_hold(config);
+        return;
+    }
+    clerk->db = NULL;
+    counter_add(COUNTER_db_connections_failed, 1);
+    if (clerk->db_failures++ == 0)
+        log_event(LOG_LEVEL_WARNING, "database_away", text_from(failure.text));
+    clerk->db_not_before_ns =
+        clock_ns() +
+        (uint64_t)(1e9 * backoff_pause(reconnect_first, reconnect_longest, clerk->db_failures));
+}
+
+/* A connection that was lost is opened again for the next request. */
+static void leave_database(struct clerk *clerk, bool was_away)
+{
+    if (clerk->db != NULL && (was_away || db_end(clerk->db) != STATUS_OK))
+        close_database(clerk);
+}
+
+/* --- its request -------------------------------------------------------------------------------
+ */
+
+/* The field "request" goes to the spool; others are passed over. */
+struct form_reading {
+    struct clerk *clerk;
+    struct failure *failure;
+    bool is_request, was_there;
+};
+
+static enum status begin_field(void *context, struct text name, bool is_file)
+{
+    struct form_reading *reading = context;
+
+    reading->is_request = !reading->was_there && !is_file && text_is(name, "request");
+    reading->was_there = reading->was_there || reading->is_request;
+    return STATUS_OK;
+}
+
+static enum status add_bytes(void *context, struct text bytes)
+{
+    struct form_reading *reading = context;
+
+    return reading->is_request ? spool_add(reading->clerk->spool, bytes, reading->failure)
+                               : STATUS_OK;
+}
+
+static enum status end_field(void *context)
+{
+    struct form_reading *reading = context;
+
+    reading->is_request = false;
+    return STATUS_OK;
+}
+
+static enum status read_form(struct clerk *clerk, struct failure *failure)
+{
+    struct form_reading reading = {.clerk = clerk, .failure = failure};
+    const struct form_taker taker = {
+        .context = &reading, .begin = begin_field, .add = add_bytes, .end = end_field};
+    struct form form;
+    enum status status =
+        form_begin(&form, peer_variable(clerk->peer, "CONTENT_TYPE"), &taker, failure);
+
+    while (status == STATUS_OK) {
+        struct text bytes;
+
+        if (peer_next(clerk->peer, &bytes) != STATUS_OK)
+            return fail(failure, STATUS_INVALID, "the request did not come whole");
+        if (bytes.length == 0)
+            return form_end(&form);
+        status = form_add(&form, bytes);
+    }
+    return status;
+}
+
+static bool is_stopped(const struct config *config)
+{
+    char path[PATH_MAX];
+
+    project_path(config, "stop_web", path, sizeof(path));
+    return access(path, F_OK) == 0;
+}
+
+static void log_exchange(const struct rpc_exchange *exchange, uint64_t begun_ns)
+{
+    log_line_with(exchange->error == 0 ? LOG_LEVEL_NORMAL : LOG_LEVEL_WARNING, "why",
+                  text_from(exchange->desk->failure->text),
+                  "event=submission command=" TEXT_FORMAT " user=%lld error=%d seconds=%.3f "
+                  "address=" TEXT_FORMAT,
+                  TEXT_ARG(exchange->command), (long long)exchange->userid, exchange->error,
+                  (double)(clock_ns() - begun_ns) / 1e9, TEXT_ARG(exchange->desk->address));
+}
+
+static void serve_rpc(struct clerk *clerk, struct config *config)
+{
+    uint64_t begun_ns = clock_ns();
+    struct failure failure = {.status = STATUS_OK};
+    enum status status;
+    struct desk desk = {.config = config,
+                        .arena = clerk->arena,
+                        .failure = &failure,
+                        .limits = clerk->limits,
+                        .address = peer_variable(clerk->peer, "REMOTE_ADDR"),
+                        .now = (int64_t)time(NULL),
+                        .is_to_end = clerk->is_to_end,
+                        .context = clerk->context};
+    struct rpc_exchange exchange = {.desk = &desk,
+                                    .spool = clerk->spool,
+                                    .send = peer_send,
+                                    .context = clerk->peer,
+                                    .is_stopped = is_stopped(config)};
+
+    spool_begin(clerk->spool, config->submit_request_bytes_max);
+    status = read_form(clerk, &failure);
+    open_database(clerk, config);
+    desk.db = clerk->db;
+    peer_send(clerk->peer, TEXT("Content-Type: text/xml; charset=utf-8\r\n\r\n"));
+    rpc_answer(&exchange, status);
+    leave_database(clerk, exchange.error == RPC_DATABASE_AWAY);
+    counter_add(exchange.error == 0 ? COUNTER_submissions_answered : COUNTER_submissions_refused,
+                1);
+    log_exchange(&exchange, begun_ns);
+    spool_end(clerk->spool);
+}
+
+/* Counters only for whom the web server lets ask for them, by a variable that no client can set. */
+static void serve_page(struct clerk *clerk)
+{
+    struct buffer page = buffer_on_heap(PAGE_BYTES);
+
+    buffer_add_string(&page, "Content-Type: text/plain\r\n\r\n");
+    if (text_is(peer_variable(clerk->peer, "QM_PAGE"), "metrics"))
+        counters_write(&page);
+    else
+        buffer_add_string(&page, "Programs submit jobs here; there is nothing to be seen.\n");
+    peer_send(clerk->peer, buffer_text(&page));
+    buffer_free(&page);
+}
+
+void clerk_serve(struct clerk *clerk, struct config *config)
+{
+    struct text method = peer_variable(clerk->peer, "REQUEST_METHOD");
+
+    if (text_is(method, "GET") || text_is(method, "HEAD"))
+        serve_page(clerk);
+    else
+        serve_rpc(clerk, config);
+    peer_end(clerk->peer);
+    arena_reset(clerk->arena);
+}
+
+/* --- its memory --------------------------------------------------------------------------------
+ */
+
+enum status clerk_open(struct clerk *clerk)
+{
+    *clerk = (struct clerk){.arena = arena_create(REQUEST_BYTES),
+                            .peer = calloc(1, sizeof(*clerk->peer)),
+                            .spool = calloc(1, sizeof(*clerk->spool))};
+    if (clerk->arena == NULL || clerk->peer == NULL || clerk->spool == NULL) {
+        clerk_close(clerk);
+        return STATUS_NO_MEMORY;
+    }
+    return STATUS_OK;
+}
+
+void clerk_close(struct clerk *clerk)
+{
+    close_database(clerk);
+    arena_destroy(clerk->arena);
+    free(clerk->peer);
+    free(clerk->spool);
+    *clerk = (struct clerk){.arena = NULL};
+}

@@ -1,0 +1,192 @@
+#!/bin/bash
+# SPDX-License-Identifier: Apache-2.0
+# What scientists do from their desk, behind the samples for nginx and Apache, with a program that speaks
+# and reads as BOINC's Python and C++ clients do.
+# shellcheck disable=SC2317,SC2119,SC2120 # claim calls the functions; some have no arguments here
+# shellcheck source=lib.sh
+. "$(dirname "$0")/lib.sh"
+need curl nginx python3
+
+new_project "<submission>1</submission>" "<download_dir>$project/download</download_dir>" \
+    "<download_url>http://127.0.0.1/download</download_url>" "<join_tries_of_address>20</join_tries_of_address>"
+qmctl() { "$QM_BINARY_DIR/qmctl" --project "$project" "$@"; }
+demo=$QM_SOURCE_DIR/tools/demo
+bob=b0b00000000000000000000000000b0b
+eve=e5e00000000000000000000000000e5e
+rows "SET sql_mode = ''; INSERT INTO user (id, create_time, email_addr, name, authenticator) VALUES
+    (2, 1700000000, 'bob@example.org', 'Bob', '$bob'), (3, 1700000000, 'eve@example.org', 'Eve', '$eve');
+    INSERT INTO app (id, create_time, name) VALUES (2, 1700000000, 'rare');"
+qmctl submitter add a@example.org --app work >/dev/null
+qmctl submitter add bob@example.org --all-apps yes >/dev/null
+cp "$demo/in.xml" "$project/templates/work_in"
+cp "$QM_SOURCE_DIR/templates/none_out.xml" "$project/templates/work_out"
+echo x >"$work/input"
+start_server server
+start_submission
+
+encoding=urlencoded
+desk() { printf '%s/submit_rpc_handler.php' "${url%_cgi/cgi}"; }
+coproc scientist { python3 "$QM_SOURCE_DIR/tests/integration/submission/scientist.py"; }
+# post_request [FILE...]: $work/request; what is understood is in $work/heard
+post_request() {
+    local status
+    printf '%s\n' "$(desk) $encoding $work/request $work/heard $*" >&"${scientist[1]}"
+    read -r -u "${scientist[0]}" status
+    return "$status"
+}
+# ask ROOT XML [KEY]
+ask() {
+    printf '<%s>\n<authenticator>%s</authenticator>\n%s\n</%s>' "$1" "${3-$account}" "$2" "$1" >"$work/request"
+    post_request
+}
+heard() { grep -qE -- "$1" "$work/heard" || { sed 's/^/    /' "$work/heard"; false; }; }
+refused() { # WORDS ROOT XML [KEY]
+    local words=$1
+    shift
+    ask "$@"
+    [ $? -eq 1 ] && heard "/error/error_num '-1'" && heard "$words"
+}
+value() { sed -n "s|^$1 '\(.*\)'\$|\1|p" "$work/heard"; }
+is() { [ "$1" = "$2" ] || { say "    it is \"$1\", not \"$2\""; return 1; }; }
+raw() { # BODY [CURL-OPTION...]
+    local body=$1
+    shift
+    curl -s --data-urlencode "request=$body" "$@" "$(desk)" >"$work/raw"
+}
+
+check_frame() { # FRONT
+    for encoding in urlencoded multipart; do
+        claim "$1, $encoding: ping" ask ping ' ' ''
+        claim "$1, $encoding: is answered" heard "^ping/success '1'"
+        claim "$1, $encoding: no such command" refused "no command foo" foo x
+        claim "$1, $encoding: an unknown root has its error twice" heard "^error/error_num '-1'"
+    done
+    encoding=urlencoded
+    raw '<ping/>'
+    claim "$1: an empty root" grep -q '<success>1<' "$work/raw"
+    raw 'this is <no XML'
+    claim "$1: no XML" grep -q '<error_num>-1<' "$work/raw"
+    raw '<!DOCTYPE a [<!ENTITY b "c">]><ping>&b;</ping>'
+    claim "$1: entities" grep -q '<error_num>-1<' "$work/raw"
+    curl -s -D "$work/head" -d 'other=1' "$(desk)" >"$work/raw"
+    claim "$1: no field" grep -q '<error_num>-1<' "$work/raw"
+    claim "$1: with status 200" grep -q '^HTTP/1.1 200' "$work/head"
+    claim "$1: as XML" grep -qi '^content-type: text/xml; charset=utf-8' "$work/head"
+    curl -s -H 'Expect: 100-continue' --form-string "request=<ping> </ping>" "$(desk)" >"$work/raw"
+    claim "$1: with Expect" grep -q '<success>1<' "$work/raw"
+    curl -s -d 'request=<ping/>' "${url%test_cgi/cgi}test//submit_rpc_handler.php" >"$work/raw"
+    claim "$1: with two slashes" grep -q '<success>1<' "$work/raw"
+    claim "$1: a look with GET" grep -q 'nothing to be seen' <(curl -s "$(desk)")
+}
+
+start_nginx "$work/server.socket"
+check_frame nginx
+claim "the counters are shown" grep -q '^quartermaster_submissions_answered_total [1-9]' <(curl -s "$(desk)/metrics")
+
+# --- who may do what
+claim "no key" refused 'no authenticator' query_batches '' ''
+claim "another's key" refused 'no account' query_batches '' 00000000000000000000000000000000
+claim "a key that is none" refused 'no account' query_batches '' "1' OR '1"
+claim "a key in the other case" refused 'no account' query_batches '' "${account^^}"
+claim "one who submits nothing" refused 'may not submit' query_batches '' "$eve"
+claim "his own application" ask create_batch '<app_name>work</app_name><batch_name>one</batch_name><expire_time>0.000000</expire_time>'
+one=$(value create_batch/batch_id)
+claim "not another" refused 'no application rare' create_batch '<app_name>rare</app_name>'
+claim "nor one that is not there" refused 'no application none' create_batch '<app_name>none</app_name>'
+claim "all applications" ask create_batch '<app_name>rare</app_name><batch_name>one</batch_name>' "$bob"
+bobs=$(value create_batch/batch_id)
+for root in query_batch abort_batch retire_batch set_expire_time; do
+    claim "$root of another's" refused "no batch $one " $root "<batch_id>$one</batch_id><expire_time>5</expire_time>" "$bob"
+done
+claim "nothing came of it" is "$(rows "SELECT id, state, expire_time FROM batch" | tr '\t\n' ' ;')" "$one 0 0;$bobs 0 0;"
+claim "the same name is another batch for each" ask query_batch '<batch_name>one</batch_name>' "$bob"
+claim "his" is "$(value query_batch/id)" "$bobs"
+claim "names in the other case are others" refused 'no batch ONE' query_batch '<batch_name>ONE</batch_name>'
+claim "a batch without a name" refused 'neither' query_batch ''
+claim "number 0 is none" ask query_batch '<batch_id>0</batch_id><batch_name>one</batch_name>'
+claim "a number that is none" refused 'batch_id is not' query_batch '<batch_id>1x</batch_id>'
+
+# --- names
+claim "any name" ask create_batch "<app_name>work</app_name><batch_name>a &lt;b&gt; &amp; 'c' \"d\" ü \$(e)</batch_name>"
+claim "is found by it" ask query_batch "<batch_name>a &lt;b&gt; &amp; 'c' \"d\" ü \$(e)</batch_name>"
+claim "and told" heard "^query_batch/name .a <b> & .*ü \\$\(e\)"
+claim "no control characters" refused 'byte 2' create_batch "<app_name>work</app_name><batch_name>a$(printf '\t')b</batch_name>"
+claim "nor too long" refused 'more than 254' create_batch "<app_name>work</app_name><batch_name>$(printf '%255s' '' | tr ' ' x)</batch_name>"
+rows "DELETE FROM batch WHERE name LIKE 'a <%'"
+
+# --- jobs
+seq 4 | sed "s|.*|--wu_name one_& $work/input|" |
+    qmctl jobs create --app work --in "$demo/in.xml" --out "$QM_SOURCE_DIR/templates/none_out.xml" --batch "$one" --stdin >/dev/null
+rows "UPDATE workunit SET canonical_resultid = id, canonical_credit = 10 WHERE name = 'one_1';
+      UPDATE result SET server_state = 5, outcome = 1, cpu_time = 7, validate_state = 1 WHERE name = 'one_1_0';
+      UPDATE result SET stderr_out = 'a <&]]> b', elapsed_time = 9 WHERE name = 'one_1_0';
+      UPDATE workunit SET canonical_resultid = (SELECT id FROM result WHERE name = 'one_1_0') WHERE name = 'one_1';
+      UPDATE workunit SET error_mask = 2 WHERE name = 'one_2';
+      UPDATE result SET server_state = 5, outcome = 3, exit_status = 5 WHERE name = 'one_2_0';
+      UPDATE result SET server_state = 4, sent_time = 1700000000, hostid = 1 WHERE name = 'one_3_0';"
+claim "his batches" ask query_batches '<get_cpu_time>1</get_cpu_time>'
+claim "with what was done" heard "^query_batches/batch/fraction_done '0.5'"
+claim "with failures" heard "^query_batches/batch/nerror_jobs '1'"
+claim "with credit" heard "^query_batches/batch/credit_canonical '10'"
+claim "with CPU time" heard "^query_batches/batch/total_cpu_time '7'"
+claim "his alone" is "$(grep -c '^query_batches/batch/id' "$work/heard")" 1
+claim "with details" ask query_batch "<batch_id>$one</batch_id><get_job_details>1</get_job_details>"
+claim "by status" is "$(sed -n "s|^query_batch/job/status ||p" "$work/heard" | tr -d "'" | tr '\n' ' ')" "done error in_progress queued "
+claim "why it failed" heard "^query_batch/job/error 'too_many_error_results'"
+claim "how it ended" heard "^query_batch/job/exit_status '5'"
+claim "at a glance" ask query_batch2 '<min_mod_time>0.000000</min_mod_time><batch_name>one</batch_name>'
+claim "by word" is "$(sed -n "s|^query_batch2/job/status ||p" "$work/heard" | tr -d "'" | tr '\n' ' ')" "DONE ERROR IN_PROGRESS UNSENT "
+claim "how many" is "$(value query_batch2/batch_size)" 4
+rows "UPDATE workunit SET mod_time = '2020-01-01 00:00:00'"
+ask query_batch2 "<min_mod_time>$(value query_batch2/server_time)</min_mod_time><batch_name>one</batch_name>"
+claim "what did not change is not told" is "$(value query_batch2/batch_size)" 0
+now=$(value query_batch2/server_time)
+rows "UPDATE workunit SET priority = 1 WHERE name = 'one_4'"
+ask query_batch2 "<min_mod_time>$now</min_mod_time><batch_name>one</batch_name>"
+claim "what did is told" is "$(value query_batch2/batch_size)" 1
+claim "one unknown name ends all" refused 'no batch two' query_batch2 '<batch_name>one</batch_name><batch_name>two</batch_name>'
+claim "an answer" ask query_completed_job '<job_name>one_1</job_name>'
+claim "its output" heard "^query_completed_job/completed_job/stderr_out 'a &lt;&amp;\]\]&gt; b'"
+claim "its number" heard "^query_completed_job/completed_job/canonical_resultid"
+claim "a failure" ask query_completed_job '<job_name>one_2</job_name>'
+claim "its number" heard "^query_completed_job/completed_job/error_resultid"
+claim "its status" heard "^query_completed_job/completed_job/exit_status '5'"
+claim "one that goes on" ask query_completed_job '<job_name>one_3</job_name>'
+claim "has no error" is "$(cat "$work/heard")" "query_completed_job/completed_job/error_mask '0'"
+claim "one of another" refused 'no job one_1 of yours' query_completed_job '<job_name>one_1</job_name>' "$bob"
+claim "its instances" ask query_job "<job_id>$(rows "SELECT id FROM workunit WHERE name = 'one_1'")</job_id>"
+claim "in words" heard "^query_job/instance/state 'Completed and validated'"
+claim "templates" ask get_templates '<app_name>work</app_name>'
+claim "whole" heard '^get_templates/templates/input_template/'
+claim "of a job" ask get_templates '<job_name>one_1</job_name>'
+
+# --- the end
+claim "one of another is not aborted" refused 'no job one_1 of yours' abort_jobs '<job_name>one_1</job_name>' "$bob"
+claim "none is, where one is not there" refused 'no job none' abort_jobs '<job_name>one_4</job_name><job_name>none</job_name>'
+claim "so far" is "$(rows "SELECT COUNT(*) FROM workunit WHERE error_mask & 16")" 0
+claim "some jobs" ask abort_jobs '<job_name>one_4</job_name><job_name>one_1</job_name>'
+claim "with success" heard "^abort_jobs/success '1'"
+claim "but what has its answer" is "$(rows "SELECT GROUP_CONCAT(name) FROM workunit WHERE error_mask & 16")" one_4
+claim "an end by time" ask set_expire_time "<batch_name>one</batch_name><expire_time>2000000000.000000</expire_time>"
+claim "is kept" is "$(rows "SELECT expire_time FROM batch WHERE id = $one")" 2000000000
+claim "the whole batch" ask abort_batch "<batch_id>$one</batch_id>"
+claim "is aborted" is "$(rows "SELECT state FROM batch WHERE id = $one")" 3
+claim "retired" ask retire_batch "<batch_id>$one</batch_id>"
+claim "is so" is "$(rows "SELECT state FROM batch WHERE id = $one")" 4
+claim "again" ask retire_batch "<batch_id>$one</batch_id>"
+ask query_batches ''
+claim "and is not listed" is "$(cat "$work/heard")" 'query_batches '"'\\n'"
+
+# --- when something is away
+touch "$project/stop_web"
+ask query_batches ''
+claim "the project is stopped" heard "^query_batches/error/error_num '-183'"
+rm "$project/stop_web"
+for ((i = 0; i < 25; i++)); do ask ping ''; ask query_batches '' "$(printf '%032d' $i)"; done
+claim "who guesses has to wait" refused 'too many wrong' query_batches ''
+claim "nobody's key is in the log" not grep -q "$account" "$work/submission.log"
+kill -TERM "$submission_pid"
+claim "it stops" within 10 grep -q event=stopped "$work/submission.log"
+ask ping ''
+claim "no process answers" heard "^error/error/error_num '-183'"
+finish

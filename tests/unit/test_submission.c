@@ -1,0 +1,282 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Submission without a database: forms in both encodings however they are cut, what is read of a
+ * request, and replies that no client takes for something else. */
+#include "server/base/arena.h"
+#include "server/base/buffer.h"
+#include "server/base/xml.h"
+#include "server/submission/form.h"
+#include "server/submission/rpc_reply.h"
+#include "server/submission/rpc_request.h"
+#include "server/submission/spool.h"
+#include "tests/support/case_arena.h"
+#include "tests/support/test.h"
+
+#include "server/base/banned.h"
+
+/* --- forms ------------------------------------------------------------------------------------ */
+
+/* What was told, as "name=value;", a file as "name:value;". */
+static struct buffer told;
+
+static enum status begin_field(void *context, struct text name, bool is_file)
+{
+    (void)context;
+    buffer_print(&told, TEXT_FORMAT "%c", TEXT_ARG(name), is_file ? ':' : '=');
+    return STATUS_OK;
+}
+
+static enum status add_bytes(void *context, struct text bytes)
+{
+    (void)context;
+    buffer_add(&told, bytes);
+    return STATUS_OK;
+}
+
+static enum status end_field(void *context)
+{
+    (void)context;
+    buffer_add_char(&told, ';');
+    return STATUS_OK;
+}
+
+static const struct form_taker taker = {.begin = begin_field, .add = add_bytes, .end = end_field};
+
+/* In pieces of so many bytes. */
+static enum status read_form(const char *type, struct text body, size_t piece)
+{
+    struct failure failure = {.status = STATUS_OK};
+    struct form form;
+    enum status status = form_begin(&form, text_from(type), &taker, &failure);
+
+    told = buffer_in(case_arena);
+    while (status == STATUS_OK && body.length > 0) {
+        struct text part = text_first(body, piece);
+
+        status = form_add(&form, part);
+        body.at += part.length;
+        body.length -= part.length;
+    }
+    return status == STATUS_OK ? form_end(&form) : status;
+}
+
+#define URLENCODED "application/x-www-form-urlencoded"
+#define MULTIPART  "multipart/form-data; boundary=\"-x\""
+
+static void assert_form(const char *type, const char *body, const char *wanted)
+{
+    size_t length = text_from(body).length;
+
+    for (size_t piece = 1; piece <= length + 1; piece++) {
+        assert_status(STATUS_OK, read_form(type, text_from(body), piece));
+        assert_text(buffer_text(&told), wanted);
+    }
+}
+
+static void a_form_is_read_however_it_is_cut(void **state)
+{
+    (void)state;
+    assert_form(URLENCODED, "request=%3Cping%2F%3E+%2b&other=%C3%BC&&empty=&none",
+                "request=<ping/> +;other=\xC3\xBC;empty=;none=;");
+    assert_form(URLENCODED "; charset=utf-8", "", "");
+    assert_form(
+        MULTIPART,
+        "before\r\n---x\r\nContent-Disposition: form-data; name=\"request\"\r\n\r\n<a>\r\n--"
+        "\r\n---\r\n\r\n---x\r\nContent-Type: x/y\r\ncontent-disposition: form-data; "
+        "name=file_0; filename=\"a;\\\"b\"\r\n\r\n\r\n---x--\r\nbehind",
+        "request=<a>\r\n--\r\n---\r\n;file_0:;");
+    assert_form(MULTIPART, "---x\r\n\r\n---y\r\r\n---x--", "=---y\r;");
+}
+
+static void what_is_no_form_is_refused(void **state)
+{
+    (void)state;
+    assert_status(STATUS_INVALID, read_form("text/xml", TEXT("<ping/>"), 9));
+    assert_status(STATUS_INVALID, read_form("", TEXT("a=b"), 9));
+    assert_status(STATUS_INVALID, read_form(URLENCODED, TEXT("a=%"), 9));
+    assert_status(STATUS_INVALID, read_form(URLENCODED, TEXT("a=%4"), 9));
+    assert_status(STATUS_INVALID, read_form(URLENCODED, TEXT("a=%4g"), 9));
+    assert_status(STATUS_INVALID, read_form("multipart/form-data", TEXT("a"), 9));
+    assert_status(STATUS_INVALID, read_form(MULTIPART, TEXT("---x\r\n\r\nabc"), 9));
+    assert_status(STATUS_INVALID, read_form(MULTIPART, TEXT("---x\r\n\r\nabc\r\n---x\r\n"), 9));
+}
+
+static void a_head_has_a_bound(void **state)
+{
+    (void)state;
+    struct buffer body = buffer_in(case_arena);
+
+    buffer_add_string(&body, "---x\r\n");
+    for (int i = 0; i <= FORM_LINE_MAX; i++)
+        buffer_add_char(&body, 'a');
+    assert_status(STATUS_TOO_LARGE, read_form(MULTIPART, buffer_text(&body), 4096));
+}
+
+/* --- requests --------------------------------------------------------------------------------- */
+
+static enum status read_request(const char *document, struct rpc_request *ret_request)
+{
+    static struct spool spool;
+    struct failure failure = {.status = STATUS_OK};
+    struct xml_source source;
+    enum status status;
+
+    spool_begin(&spool, 1 << 20);
+    assert_status(STATUS_OK, spool_add(&spool, text_from(document), &failure));
+    source = spool_source(&spool);
+    status = rpc_request_read(&source, case_arena, ret_request, &failure);
+    spool_end(&spool);
+    return status;
+}
+
+static void what_stands_below_the_root_is_read(void **state)
+{
+    (void)state;
+    struct rpc_request request;
+
+    assert_status(
+        STATUS_OK,
+        read_request("<abort_jobs><authenticator>k</authenticator><x>1</x>"
+                     "<job_name>a &amp; b</job_name><job_name> c </job_name>"
+                     "<authenticator>l</authenticator><batch><batch_id>5</batch_id></batch>"
+                     "</abort_jobs>",
+                     &request));
+    assert_text(request.command, "abort_jobs");
+    assert_text(request.authenticator, "k");
+    assert_i64((int64_t)request.job_names.count, 2);
+    assert_text(request.job_names.items[0], "a & b");
+    assert_text(request.job_names.items[1], " c ");
+    assert_i64((int64_t)request.batch_id.length, 0);
+    assert_text(rpc_first(&request.batch_names), "");
+}
+
+static void what_is_no_request_is_refused(void **state)
+{
+    (void)state;
+    struct rpc_request request;
+
+    assert_status(STATUS_INVALID, read_request("ping", &request));
+    assert_status(STATUS_INVALID, read_request("<ping>", &request));
+    assert_status(STATUS_INVALID, read_request("<!DOCTYPE a []><ping/>", &request));
+    assert_status(STATUS_INVALID, read_request("<ping>&x;</ping>", &request));
+}
+
+static void a_request_has_bounds(void **state)
+{
+    (void)state;
+    static struct spool spool;
+    struct failure failure = {.status = STATUS_OK};
+    struct rpc_request request;
+    struct buffer document = buffer_in(case_arena);
+
+    buffer_add_string(&document, "<ping><app_name>");
+    for (int i = 0; i <= RPC_TEXT_MAX; i++)
+        buffer_add_char(&document, 'a');
+    buffer_add_string(&document, "</app_name></ping>");
+    assert_status(STATUS_TOO_LARGE,
+                  read_request(text_string(case_arena, buffer_text(&document)), &request));
+    spool_begin(&spool, 3);
+    assert_status(STATUS_OK, spool_add(&spool, TEXT("abc"), &failure));
+    assert_status(STATUS_TOO_LARGE, spool_add(&spool, TEXT("d"), &failure));
+    spool_end(&spool);
+}
+
+/* --- replies ---------------------------------------------------------------------------------- */
+
+static struct buffer sent;
+
+static void keep_sent(void *context, struct text bytes)
+{
+    (void)context;
+    buffer_add(&sent, bytes);
+}
+
+static void assert_is_whole(void)
+{
+    const struct xml_limits limits = {
+        .bytes_max = 1 << 24, .depth_max = 9, .elements_max = 1000000};
+    const struct xml_handler handler = {.context = NULL};
+    struct failure failure = {.status = STATUS_OK};
+
+    assert_status(STATUS_OK, xml_walk(buffer_text(&sent), &limits, &handler, &failure));
+}
+
+static void begin_reply(struct rpc_reply *reply, const char *root)
+{
+    sent = buffer_in(case_arena);
+    rpc_reply_begin(reply, text_from(root), keep_sent, NULL);
+}
+
+static void a_failure_has_its_number_where_every_client_looks(void **state)
+{
+    (void)state;
+    struct rpc_reply reply;
+
+    begin_reply(&reply, "query_batch");
+    rpc_add_integer(&reply, "id", 1);
+    rpc_reply_end(&reply, -1, TEXT("no <such> batch"));
+    assert_is_whole();
+    assert_false(text_contains(buffer_text(&sent), TEXT("<id>")));
+    assert_true(
+        text_contains(buffer_text(&sent), TEXT("<query_batch>\n<error>\n    <error_num>-1<")));
+    assert_true(text_contains(buffer_text(&sent), TEXT("no &lt;such&gt; batch")));
+    begin_reply(&reply, "");
+    rpc_reply_end(&reply, -138, TEXT("away"));
+    assert_is_whole();
+    assert_true(text_contains(buffer_text(&sent), TEXT("<error>\n    <error_num>-138<")));
+    assert_true(
+        text_contains(buffer_text(&sent), TEXT("</error_msg>\n<error>\n    <error_num>-138")));
+}
+
+static void a_failure_in_the_middle_stands_at_the_end(void **state)
+{
+    (void)state;
+    struct rpc_reply reply;
+
+    begin_reply(&reply, "query_batch");
+    for (int i = 0; i < 10000; i++) {
+        rpc_add_open(&reply, "job");
+        rpc_add_close(&reply, "job");
+    }
+    assert_true(sent.length > 0);
+    rpc_reply_end(&reply, -1, TEXT("it broke"));
+    assert_is_whole();
+    assert_true(text_contains(buffer_text(&sent), TEXT("<error_num>-1</error_num>")));
+}
+
+static void every_text_can_stand_in_a_reply(void **state)
+{
+    (void)state;
+    struct rpc_reply reply;
+
+    begin_reply(&reply, "query_batch");
+    rpc_add_text(&reply, "name",
+                 TEXT("<&>\"' \xC3\xBC \xFF \xC3 \x01 \xEF\xBF\xBF \xED\xA0\x80\r\n\t]]>"));
+    rpc_reply_end(&reply, 0, NO_TEXT);
+    assert_is_whole();
+    assert_true(text_contains(buffer_text(&sent), TEXT("&lt;&amp;&gt;\"' \xC3\xBC ? ? ? ? ?")));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_form_is_read_however_it_is_cut, case_arena_setup,
+                                        case_arena_teardown),
+        cmocka_unit_test_setup_teardown(what_is_no_form_is_refused, case_arena_setup,
+                                        case_arena_teardown),
+        cmocka_unit_test_setup_teardown(a_head_has_a_bound, case_arena_setup, case_arena_teardown),
+        cmocka_unit_test_setup_teardown(what_stands_below_the_root_is_read, case_arena_setup,
+                                        case_arena_teardown),
+        cmocka_unit_test_setup_teardown(what_is_no_request_is_refused, case_arena_setup,
+                                        case_arena_teardown),
+        cmocka_unit_test_setup_teardown(a_request_has_bounds, case_arena_setup,
+                                        case_arena_teardown),
+        cmocka_unit_test_setup_teardown(a_failure_has_its_number_where_every_client_looks,
+                                        case_arena_setup, case_arena_teardown),
+        cmocka_unit_test_setup_teardown(a_failure_in_the_middle_stands_at_the_end, case_arena_setup,
+                                        case_arena_teardown),
+        cmocka_unit_test_setup_teardown(every_text_can_stand_in_a_reply, case_arena_setup,
+                                        case_arena_teardown),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
