@@ -11,9 +11,9 @@
  * (schema.sql, upgrades/). Only mariadb_*.c know the client library.
  *
  * A struct db belongs to one thread. Rows and texts returned live in the given arena. Every call
- * may answer DB_RETRY, DB_GONE, DB_REFUSED or DB_BUG beside what it says; after one of these the
- * transaction is to be rolled back. Sets go in one round trip (or one for each few hundred), never
- * row by row. */
+ * may answer DB_RETRY, DB_GONE, DB_REFUSED or DB_BUG in addition to what it says; after one of
+ * these the transaction is to be rolled back. Sets go in one round trip (or one for each few
+ * hundred), never row by row. */
 #ifndef DB_DB_H
 #define DB_DB_H
 
@@ -113,7 +113,7 @@ enum db_trouble db_examine_writing(const struct config *config, struct failure *
     ERROR(LOCK_WAIT, "lock_wait", "locked rows that were not waited for, or for too long")     \
     ERROR(AGAIN, "again", "others after which the transaction is tried again")                 \
     ERROR(LOST, "lost", "connections lost or refused, and servers that can only be read")      \
-    ERROR(REFUSED, "refused", "statements that the database will not have")                    \
+    ERROR(REFUSED, "refused", "statements that the database refuses")                           \
     ERROR(OTHER, "other", "all others")
 enum db_error_kind {
 #define DB_ERROR_ENUM(name, word, words) DB_ERROR_##name,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which files are to be deleted. Files go first, then the rows say so; whoever is interrupted
- * between them finds the files gone the next time. Conventions as in db.h. */
+/* Which files are to be deleted. Files go first, then the rows say so; if a pass is interrupted in
+ * between, the next one finds the files gone. Conventions as in db.h. */
 #ifndef DB_FILE_DELETION_H
 #define DB_FILE_DELETION_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The file database: which sticky files hosts hold, and what they are to do with them. It has its
- * own connection and schema (files.sql), and nothing in it is ever needed: whoever asks goes on
- * without it. Conventions as in db.h; the caller commits. */
+ * own connection and schema (files.sql), and nothing depends on it: every caller can go on without
+ * an answer. Conventions as in db.h; the caller commits. */
 #ifndef DB_FILES_H
 #define DB_FILES_H
 

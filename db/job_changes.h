@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What an administrator does with many jobs at once: which jobs, and what becomes of them. It is
- * done part by part. A part looks at some hundred jobs along one index without locks, locks those
+/* Changes that an administrator makes to many jobs at once: which jobs, and which change. They are
+ * made part by part. A part looks at some hundred jobs along one index without locks, locks those
  * of them that the change applies to, workunits before results, changes them, and is committed by
- * the caller. So hosts wait for no more than the rows of one part. Whoever is interrupted does the
- * same again: a job that was changed is left alone, or gets the same values. Conventions as in
+ * the caller. Hosts therefore wait for the rows of one part at most. After an interruption, repeat
+ * the command: a job that was changed is left alone, or gets the same values. Conventions as in
  * db.h. */
 #ifndef DB_JOB_CHANGES_H
 #define DB_JOB_CHANGES_H

@@ -10,7 +10,7 @@
  *   mariadb_run.c          the door: settles, marks, begins, and executes; writing, and ending
  *   mariadb_transaction.c  token, savepoints, parts, COMMIT
  *   mariadb_tail.c         writes that wait for the end
- *   mariadb_statement.c    prepares, binds, executes, fetches; knows no transaction
+ *   mariadb_statement.c    prepares, binds, executes, fetches; apart from transactions
  *   mariadb_wire.c         commands out, answers in, in order
  *   mariadb_state.c        how far the transaction is (transaction_state.h)
  *   mariadb_error.c        what an error means */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the passes of all programs could not do of late, a row for each pass and application.
- * Conventions as in db.h. */
+/* Recent failures of the passes of all programs: a row for each pass and application. Conventions
+ * as in db.h. */
 #ifndef DB_PASS_NOTE_H
 #define DB_PASS_NOTE_H
 

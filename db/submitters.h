@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who may submit jobs over the web: a row of user_submit, with the rights and the share of each,
- * and a row of user_submit_app for each application unless all are allowed. BOINC's web pages go by
- * the same rows. Conventions as in db.h. */
+/* The users who may submit jobs over the web: a row of user_submit with the rights and the share
+ * of each, and a row of user_submit_app for each application unless all are allowed. BOINC's web
+ * pages go by the same rows. Conventions as in db.h. */
 #ifndef DB_SUBMITTERS_H
 #define DB_SUBMITTERS_H
 

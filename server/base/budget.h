@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What one request may cost. The client decides how long its lists are and what stands in them,
- * and with that how long some loops run; without a bound one account could keep a worker busy for
- * as long as it likes. So every loop of which a request decides the length says what it does to
- * one counter, and looks at the answer: once the budget is used up, the loop ends and its caller
- * answers without it, short and honest (that a queue is too large, that a list was cut).
+/* A limit on the work for one request. The client decides the length of its lists, and with that
+ * how long some loops run; without a limit, one account could keep a worker busy for any time.
+ * Every loop whose length depends on a request therefore charges its work to one counter. When the
+ * budget is used up, the loop ends, and its caller answers without the rest and says so (a queue
+ * is too large, a list was cut).
  *
- * Work is counted and not timed: the count is the same on a slow machine, under an emulator and
- * under a sanitizer, so an answer can be repeated, and a test can ask for the count.
+ * Work is counted, not timed: the count is the same on a slow machine, under an emulator and under
+ * a sanitizer, so an answer can be repeated, and a test can ask for the count.
  *
  * One unit is about a nanosecond of a present machine: a step of a loop over data at hand, or
  * moving eight bytes. A step that is likely to miss the caches costs tens. `qmbench edf` prints

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Who fails: the rows of qm_fate summed up by version; pure. */
+/* Versions, hosts and batches that fail: the rows of qm_fate summed up by version; pure. */
 #ifndef SERVER_FATES_FATES_SUMMARY_H
 #define SERVER_FATES_FATES_SUMMARY_H
 

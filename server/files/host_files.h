@@ -4,9 +4,9 @@
  * The file database is no part of the project's database and no request needs it. It follows the
  * requests: each worker has a link to it (struct files, its own connection), and when the
  * scheduling transaction of a request is committed, the step before the reply is written calls
- * files_update (files_update.c). That compares the list of sticky files in the request with the
- * host's rows, writes the difference, and advances the orders that are pending for this host
- * (file_orders.c): receive, upload or delete a file.
+ * files_update (files_update.c). This function compares the list of sticky files in the request
+ * with the host's rows, writes the difference, and advances the orders that are pending for this
+ * host (file_orders.c): receive, upload or delete a file.
  *
  * One step asks before the commit: the third disk pass of the job selection, when jobs fit only if
  * files of this project go. deletable_files.c says which files may go and puts the deletions into

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Where candidates come from: batches of unsent jobs in order of falling priority, out of the job
- * pool of the process, or by a query of the database for this host where there is none. They are
- * hints only: the database decides at claim time. Candidates are taken out of the pool: no other
- * request of this process is offered them until source_finish. */
+ * pool of the process, or without a pool by a query of the database for this host. They are hints
+ * only: the database decides at claim time. Candidates are taken out of the pool: no other request
+ * of this process is offered them until source_finish. */
 #ifndef SERVER_HANDOUT_SOURCE_H
 #define SERVER_HANDOUT_SOURCE_H
 

@@ -3,16 +3,16 @@
  *
  * A client asks for three pages with GET, by names that BOINC's web pages have: get_project_config
  * (what to know before joining), create_account and lookup_account, whose answer is the account's
- * key (join_page.h). Where a project has no web pages, the server answers them itself. Beside the
- * scheduler's requests these are few, but each hashes a password, which takes longer than a whole
- * scheduler request, and each may be a guess. So the walk is: read the query (join_query.h), take a
- * token of the address and of the account (join_limits.h), read the account, close the transaction,
- * hash while no other thread does, write in a transaction of its own, answer.
+ * key (join_page.h). Where a project has no web pages, the server answers them itself. These are
+ * few compared with scheduler requests, but each hashes a password, which takes longer than a
+ * whole scheduler request, and each may be a guess. The steps are: read the query (join_query.h),
+ * take a token of the address and of the account (join_limits.h), read the account, close the
+ * transaction, hash while no other thread does, write in a transaction of its own, answer.
  *
- * A client never sends a password, but H = MD5(password, then address). What is stored is bcrypt of
- * H; in accounts older than 2018 it is H itself, which is replaced at the next log-in. Nothing else
- * is ever rewritten, since weak keys (protocol(7) 2.1) are hashes of what is stored. The account's
- * key may be typed for the password. */
+ * A client never sends a password, but H = MD5(password, then address). The database holds bcrypt
+ * of H; in accounts older than 2018 it is H itself, which is replaced at the next log-in. Nothing
+ * else is ever rewritten, since weak keys (protocol(7) 2.1) are hashes of what is stored. The
+ * account's key may be typed for the password. */
 #ifndef SERVER_JOIN_JOIN_H
 #define SERVER_JOIN_JOIN_H
 

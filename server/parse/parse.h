@@ -2,21 +2,21 @@
 /* From the bytes of a request body to struct message.
  *
  * What comes in is the body of a POST: bytes of any encoding, in which a scheduler_request is
- * written with tags, but not reliably as XML. It goes through three hands, in this order:
+ * written with tags, but not reliably as XML. Three files handle it, in this order:
  *
- *   repair.c    walks the bytes, guided by the table of elements, and writes a small document, in
- *               pieces if it is not small, that is well-formed. Where an element ends is found by
- * scan.c, which bounds the cost of looking; how single texts are written and read is the matter of
- * values.c. parse.c     reads that document with libxml2 and puts each text where its row of the
- * table (elements.def, elements.h) says: into a field, a list, or nowhere. message.h   is what the
- * request said: plain structs that all later rooms read, and only read. client_age.h lists from
- * which version on clients say and read what.
+ * - repair.c walks the bytes, guided by the table of elements, and writes a small well-formed
+ *   document, or several. scan.c finds where an element ends and bounds the cost of looking;
+ *   values.c reads and writes single texts.
+ * - parse.c reads that document with libxml2 and puts each text where its row of the table
+ *   (elements.def, elements.h) says: into a field, a list, or nowhere.
+ * - message.h has the result: plain structs, which all later rooms read and none changes.
+ *   client_ages.def lists from which version on clients say and read what.
  *
  * This comes before anything is known of who asks, so the memory that it takes is bounded by the
  * body: 9 MB and four times its length if the body fills one list, 12 MB if it fills them all.
  *
- * What cannot be read costs only itself: it is counted in `elements_dropped`, and everything beside
- * it counts as usual. The first step of a request (parse, in request/walk.c) asks; so do qmctl why,
+ * An element that cannot be read is skipped and counted in `elements_dropped`; everything else
+ * counts as usual. The first step of a request (parse, in request/walk.c) asks; so do qmctl why,
  * which writes a request and lets it be read, and the tests. */
 #ifndef SERVER_PARSE_PARSE_H
 #define SERVER_PARSE_PARSE_H

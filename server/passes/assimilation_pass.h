@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One pass over finished workunits, with an answer or given up: a command gets each of them, and
- * only when it has ended well is that marked. So it gets each at least once; QM_JOB_ID tells it
- * which it had before. Nothing of the database is open meanwhile. */
+ * the workunit is marked only after the command has succeeded. The command therefore gets each at
+ * least once; QM_JOB_ID tells it which ones it had before. No transaction is open while it runs. */
 #ifndef SERVER_PASSES_ASSIMILATION_PASS_H
 #define SERVER_PASSES_ASSIMILATION_PASS_H
 

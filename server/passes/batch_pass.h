@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What becomes of batches (db/batches.h draws their states): their rows are kept true while jobs
- * end, whoever's `expire_time` has passed is aborted and retired, and an administrator or the owner
- * ends one early. Each may be done again after an interruption. */
+/* Keeps the rows of batches up to date (db/batches.h draws their states): counts of jobs while
+ * these end; batches whose `expire_time` has passed are aborted and retired; an administrator or
+ * the owner can end one early. Each step can be repeated after an interruption. */
 #ifndef SERVER_PASSES_BATCH_PASS_H
 #define SERVER_PASSES_BATCH_PASS_H
 

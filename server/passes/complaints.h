@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What goes wrong with single jobs in a pass over many: said to the owner, up to a number, and kept
- * in the database for `qmctl status`. */
+/* Failures of single jobs in a pass over many: printed for the caller, up to a number, and kept in
+ * the database for `qmctl status` and the page Project. */
 #ifndef SERVER_PASSES_COMPLAINTS_H
 #define SERVER_PASSES_COMPLAINTS_H
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One pass over results and workunits whose files are to be deleted. Kept are files marked
- * no_delete, and input files that another unfinished workunit or an app version names too: the last
- * workunit that names a file takes it along. While jobs are made, input files stay. A file that is
- * not there is as good as deleted, unless the whole folder is not there or is empty: that is an
- * error, which is tried again every hour. Between two batches of outputs it gives way to waiting
- * hosts; of inputs it does not, as whoever makes jobs waits for their end. */
+ * no_delete, and input files that another unfinished workunit or an app version names too: the
+ * last workunit that names a file takes it along. While jobs are made, input files stay. A file
+ * that is not there is as good as deleted, unless the whole folder is not there or is empty: that
+ * is an error, which is tried again every hour. Between two batches of output files it gives way
+ * to waiting hosts; between batches of input files it does not, because `jobs create` waits for
+ * the pass to end. */
 #ifndef SERVER_PASSES_DELETION_PASS_H
 #define SERVER_PASSES_DELETION_PASS_H
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The names of input files that somebody still needs. That is in no index: the documents of all
- * unfinished workunits are read, and the names in them kept as hashes, eight to sixteen bytes for
- * each different one. Two names with the same hash only keep a file too long. */
+/* The names of input files that some unfinished workunit still needs. No index has them, so the
+ * documents of all unfinished workunits are read. The names are kept as hashes, in eight to
+ * sixteen bytes each. If two names have the same hash, a file is kept for too long, and no harm is
+ * done. */
 #ifndef SERVER_PASSES_NEEDED_INPUTS_H
 #define SERVER_PASSES_NEEDED_INPUTS_H
 

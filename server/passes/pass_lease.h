@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How copies of a command share a pass over many jobs: each takes the ids of some that are due as a
- * lease (db/lease.h), does them, and takes others. While it holds some, a thread with a connection
- * of its own renews the lease, so that a job may take as long as it likes. Who was stopped for
- * longer than a lease is valid has lost it, and writes nothing more of it. */
+/* How copies of a command share a pass over many jobs: each reserves the ids of some due jobs as a
+ * lease (db/lease.h), does these jobs, and reserves the next. Meanwhile a thread with its own
+ * connection renews the lease, so a job may take any time. A process that was stopped until its
+ * lease ran out has lost these jobs, and writes nothing about them. */
 #ifndef SERVER_PASSES_PASS_LEASE_H
 #define SERVER_PASSES_PASS_LEASE_H
 

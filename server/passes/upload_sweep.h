@@ -10,9 +10,9 @@
  * - an archive of `qmctl purge` has that result, and the file is one of those that it gives back,
  *   neither no_delete nor sticky.
  *
- * The last one is the proof that the file is of this project and that its job is gone. What fits
- * only by its looks stays, as does everything where the database has not yet given out the numbers
- * that an archive has: it is another one, or an older copy. */
+ * The last one is the proof that the file is of this project and that its job is gone. A file that
+ * only looks like one of ours stays. All files stay if the archive has numbers that the database
+ * has not used yet: then the database is a different one, or an older copy. */
 #ifndef SERVER_PASSES_UPLOAD_SWEEP_H
 #define SERVER_PASSES_UPLOAD_SWEEP_H
 

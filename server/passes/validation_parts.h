@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the files of the pass over validations share. The steps of some workunits: they are read
- * (validation_pass.c), their results compared, by a command maybe (validation_compare.c), and what
- * was decided is written, of many workunits in one transaction (validation_write.c).
+/* Shared by the files of the pass over validations. The steps for a batch of workunits: they are
+ * read (validation_pass.c), their results compared, by a command maybe (validation_compare.c), and
+ * the decisions are written, for many workunits in one transaction (validation_write.c).
  *
- * Between reading and writing others may have changed something: a report came, another copy of the
- * command was quicker, records of hosts were merged. Then nothing is written of that workunit, and
- * it is begun anew, alone. What was committed when the connection is lost is not to be validated
- * any more, so that trying again grants nothing twice. */
+ * Between reading and writing others may have changed something: a report came, another copy of
+ * the command was quicker, records of hosts were merged. Then nothing is written for that
+ * workunit, and it is read again and done alone. If the connection is lost during COMMIT and the
+ * commit succeeded, the workunits no longer need validation, so trying again grants no credit
+ * twice. */
 #ifndef SERVER_PASSES_VALIDATION_PARTS_H
 #define SERVER_PASSES_VALIDATION_PARTS_H
 

@@ -2,11 +2,11 @@
 /* The large bodies of one account are read one after the other.
  *
  * Many of them at once would take a core for as long as their bytes are copied, and with it the
- * time of everybody else; served they are one after the other anyway. A body is not known to be
- * large before so many bytes of it are there. Then it asks for its account's turn: the first one
- * has it until its request is finished, the others stay in their sockets, where they cost nothing.
+ * time of everybody else; and they are served one after the other anyway. A body counts as large
+ * once so many bytes of it have arrived. Then it asks for its account's turn: the first one has it
+ * until its request is finished; the others stay in their sockets, where they cost nothing.
  *
- * Pure: no threads, no clock; whoever uses it from several threads locks. */
+ * Pure: no threads, no clock; callers with several threads have to lock. */
 #ifndef SERVER_PROCESS_BODY_TURNS_H
 #define SERVER_PROCESS_BODY_TURNS_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How busy the machine's processors are, whoever uses them. */
+/* How busy the machine's processors are, with this process or any other. */
 #ifndef SERVER_PROCESS_BUSY_METER_H
 #define SERVER_PROCESS_BUSY_METER_H
 

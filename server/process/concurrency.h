@@ -3,15 +3,15 @@
  *
  * Where the machine's processors have time left, all of them do. Where they are busy, one more
  * thread serves nothing more: it only takes their time from those that work. Fewer threads then
- * have more requests to commit together (request_group.h), and each costs less. So while the
- * machine is busy the limit falls, down to the number of its processors, or this server's part of
- * them where several work on one database. It rises as soon as processors are idle, as they are
- * where the database is on another machine, or all wait for the disk.
+ * have more requests to commit together (request_group.h), and each costs less. While the machine
+ * is busy, the limit therefore falls, down to the number of processors, or to this server's share
+ * of them if several servers use one database. It rises as soon as processors are idle, for
+ * example because the database is on another machine or all workers wait for the disk.
  *
- * A worker that has taken no request for CONCURRENCY_STUCK_NS does not get on, as where rows are
- * locked or a web server does not read, and does not count. That is longer than a transaction takes
- * members (GROUP_TIME_LONGEST_NS), and leaves time for its COMMIT. Pure: no clock; the receiver
- * calls it under its lock. */
+ * A worker that has taken no request for CONCURRENCY_STUCK_NS is stuck, for example at a locked
+ * row or a web server that does not read, and does not count. The time is longer than a
+ * transaction accepts further requests (GROUP_TIME_LONGEST_NS) plus its COMMIT. Pure: no clock;
+ * the receiver calls it under its lock. */
 #ifndef SERVER_PROCESS_CONCURRENCY_H
 #define SERVER_PROCESS_CONCURRENCY_H
 

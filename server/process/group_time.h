@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* How long requests that share a transaction may wait for one another (worker_serve.c).
  *
- * The first of them is answered when all are run and committed, so nobody joins a transaction that
- * began some time ago. Whoever comes while a worker runs those that it has taken waits for them,
- * too; therefore it takes only as many as it can run in half of the time that is left, by what one
- * of them has taken of late. Pure: no clock. All times are monotonic, in ns. */
+ * The first of them is answered only when all have run and are committed, so no request joins a
+ * transaction that began too long ago. Requests that arrive while a worker runs a group wait for
+ * that group, too. A worker therefore takes only as many as it can run in half of the remaining
+ * time, judged by the recent duration of one. Pure: no clock. All times are monotonic, in ns. */
 #ifndef SERVER_PROCESS_GROUP_TIME_H
 #define SERVER_PROCESS_GROUP_TIME_H
 

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The account keys that this process found in the database of late, as the numbers of waiting.h.
+/* The account keys that this process recently found in the database, as the numbers of waiting.h.
  *
- * Whoever sends requests chooses the keys in them, and the receiver cannot ask the database. So
- * keys that were right have a line of their own, and all others share one: a fresh wrong key in
- * each request buys no more turns than one. Only right keys come in here, and at most so many that
- * the memory is bounded; where there are more, those that were found longest ago are forgotten.
+ * The sender of a request chooses the key in it, and the receiver cannot ask the database. Known
+ * keys therefore have a line each, and all others share one: a fresh wrong key in each request
+ * buys no more turns than one. Only right keys come in here, and at most so many that the memory
+ * is bounded; beyond that, those that were found longest ago are forgotten.
  *
  * Two sets: one is filled, the other is that of the time before. Pure: no threads, no clock. */
 #ifndef SERVER_PROCESS_KNOWN_KEYS_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The latest figures of the whole project: jobs by state, now and by the hour, jobs that no host
  * can run, and what passes could not do. The watcher reads them once a minute from a few rows of
- * qm_figures and qm_pass, whoever wrote them; metrics and pages show them without another query. */
+ * qm_figures and qm_pass, which other programs may have written; metrics and pages show them
+ * without another query. */
 #ifndef SERVER_PROCESS_PROJECT_KEEPER_H
 #define SERVER_PROCESS_PROJECT_KEEPER_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What project_check finds for a running server: counted, and logged when it is other than before.
- */
+/* project_check for a running server: findings are counted, and logged if they differ from the
+ * last ones. */
 #ifndef SERVER_PROCESS_PROJECT_LOOK_H
 #define SERVER_PROCESS_PROJECT_LOOK_H
 

@@ -2,16 +2,16 @@
 /* Accepting and answering are apart: one thread, the receiver, accepts every connection and reads
  * the requests; worker threads take them when they are whole.
  *
- * So the queue of the listening socket does not fill, and no web server has to say 502 for us. A
- * peer that is slow or silent holds memory, which is bounded, and no thread. Of every peer one
- * piece is read in turn, and a request of several pieces may hold as much memory as is still free:
- * nobody waits for the end of a large request, nor for the memory that it holds. Large bodies of
- * one account are read one after the other (body_turns.h). How many requests wait, and for how
- * long, is known from the first second. What could not be served within a client's patience is
- * answered at once with a page that asks the client to come again, by the receiver when it comes or
- * by the worker that finds it too old; requests that report results are refused only after all
- * others. The order of those that wait is that of waiting.h. Keys that a worker found of late are
- * known (known_keys.h); whoever has another is a stranger there.
+ * The queue of the listening socket therefore does not fill, and web servers need not answer 502.
+ * A peer that is slow or silent holds memory, which is bounded, and no thread. Peers take turns:
+ * one piece of each is read at a time, and a request of several pieces may hold only memory that
+ * is still free. Small requests therefore never wait for a large one, or for its memory. Large
+ * bodies of one account are read one after the other (body_turns.h). How many requests wait, and
+ * for how long, is known from the first second. A request that cannot be served within a client's
+ * patience is answered at once by a page that asks the client to come again: by the receiver when
+ * it arrives, or by the worker that finds it too old. Requests that report results are refused
+ * only after all others. waiting.h decides the order of waiting requests. It treats requests as
+ * strangers' unless a worker recently found their key in the database (known_keys.h).
  *
  * States of a connection: it is read (from accept until its request is whole, with a time limit),
  * then it waits in the line, then it is a worker's, which answers and closes it. One that sends

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What all requests of a process share, and hold while they run. The story of the room is at the
- * top of run.h. */
+/* The state that all requests of a process share, and hold while they run. The story of the room
+ * is at the top of run.h. */
 #ifndef SERVER_PROCESS_SERVER_H
 #define SERVER_PROCESS_SERVER_H
 

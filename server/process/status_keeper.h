@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the page "Server" shows of the past: the last hour and day, by the watcher's turns, and what
- * was read again of late. status_gather.h has the figures of the moment.
+/* The past on the page "Server": the last hour and day, sampled by the watcher, and recent
+ * reloads. status_gather.h has the current figures.
  *
- * Each minute a process writes what it counted in this minute and in these five minutes, in rows of
- * its own (qm_figures), and reads those of the others, of other machines and of itself before it
- * was started again. So pages show all processes together, and their past survives all of them. */
+ * Each minute a process writes what it counted in this minute and in the current five minutes into
+ * its own rows of qm_figures. It reads the rows of other processes, on any machine, and its own
+ * from before a restart. Pages therefore show all processes together, and the past survives
+ * restarts. */
 #ifndef SERVER_PROCESS_STATUS_KEEPER_H
 #define SERVER_PROCESS_STATUS_KEEPER_H
 

@@ -1,23 +1,24 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The line in which requests wait for a worker thread.
  *
- * The receiver adds each request as soon as it is there whole, and a worker takes the next one when
- * it is free. Two rules say which one is next. Requests that report results go before those that do
- * not, since what is reported late may be lost; but one turn of four is for those that do not, or
- * they would wait for ever where all threads are busy with reports. And no account makes another
- * wait: accounts take turns, and one that holds its share of the threads is passed over while
- * others wait. What is beyond the share waits in the account's own line.
+ * The receiver adds each request as soon as it is there whole, and a worker takes the next one
+ * when it is free. Two rules say which one is next. Requests that report results go before those
+ * that do not, since what is reported late may be lost; but one turn of four is for those that do
+ * not, or they would wait for ever where all threads are busy with reports. And no account makes
+ * another wait: accounts take turns, and one that holds its share of the threads is passed over
+ * while others wait. Further requests of the account wait in its own line.
  *
- * Whoever comes next shall find a free thread, too. So an account whose request held a thread for
- * long keeps to its share for a while even where nobody else waits, and one whose request took much
- * CPU gets one thread at a time: two such requests at once would leave a small machine no CPU.
+ * Requests that come next should find a free thread, too. An account whose request held a thread
+ * for long is therefore held to its share for a while even if nobody else waits, and one whose
+ * request took much CPU gets one thread at a time: two such requests at once would leave a small
+ * machine no CPU.
  *
  * An account is a number that stands for the key in the request (the receiver only looks at its
  * head, the key may be wrong). Since anybody can write a new key into each request, all whose key
  * is not known to be right share the line of strangers. It has one turn of four while others wait,
- * however many accounts these are; what a stranger's request took is held against nobody.
+ * however many accounts these are; the time of a stranger's request is charged to nobody.
  *
- * Pure: no threads, no clock; whoever uses it from several threads locks. */
+ * Pure: no threads, no clock; callers with several threads have to lock. */
 #ifndef SERVER_PROCESS_WAITING_H
 #define SERVER_PROCESS_WAITING_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the web server says of one request, in the variables that FastCGI and CGI have in common,
- * and what it wants around the reply. */
+/* The variables of one request that FastCGI and CGI have in common, and what the web server
+ * expects around the reply. */
 #ifndef SERVER_PROCESS_WEB_REQUEST_H
 #define SERVER_PROCESS_WEB_REQUEST_H
 

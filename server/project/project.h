@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the project's own files say beside config.xml: its public keys, and blocks for replies. */
+/* The project's own files except config.xml: its public keys, and blocks for replies. */
 #ifndef SERVER_PROJECT_PROJECT_H
 #define SERVER_PROJECT_PROJECT_H
 

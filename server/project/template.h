@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reads a template file into a tree of elements that remember their lines. Templates are not XML
- * documents: they may have several root elements, and unknown elements are copied verbatim. So
- * they have a reader of their own, which is strict: anything that it does not understand is an
- * error that names file, line and element. */
+ * documents: they may have several root elements, and unknown elements are copied verbatim. They
+ * therefore have their own reader. It is strict: anything that it does not understand is an error
+ * that names file, line and element. */
 #ifndef SERVER_PROJECT_TEMPLATE_H
 #define SERVER_PROJECT_TEMPLATE_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What many recorded requests were answered with: the options that decide, plan classes, apps and
- * versions. A file of the recording has each set once, before the first record that names it, so a
- * replay needs neither the project's folder of that time nor its database. */
+/* The data that many recorded requests share: the options that matter to decisions, plan classes,
+ * apps and versions. A file of the recording has each set once, before the first record that names
+ * it, so a replay needs neither the project's folder of that time nor its database. */
 #ifndef SERVER_RECORDING_CIRCUMSTANCES_H
 #define SERVER_RECORDING_CIRCUMSTANCES_H
 

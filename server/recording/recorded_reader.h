@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Files of the recording, piece by piece. What is damaged costs itself alone. */
+/* Reads the files of the recording, piece by piece. A damaged piece is skipped, and no other. */
 #ifndef SERVER_RECORDING_RECORDED_READER_H
 #define SERVER_RECORDING_RECORDED_READER_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The files of the recording: one for each server process and day, or more where there is much, in
+/* The files of the recording: one for each server process and day, or more if they grow large, in
  * the folder recorded_requests (mode 0700) of the project, each of mode 0600. The secret for
  * pseudonyms is another each day, and nowhere but in memory. */
 #ifndef SERVER_RECORDING_RECORDING_H

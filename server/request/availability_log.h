@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The clients' logs of when they could compute (time_stats_log), kept for whoever studies them. */
+/* The clients' logs of when they could compute (time_stats_log), kept for studies of volunteers'
+ * computers. */
 #ifndef SERVER_REQUEST_AVAILABILITY_LOG_H
 #define SERVER_REQUEST_AVAILABILITY_LOG_H
 

@@ -2,10 +2,10 @@
 /* A group: requests that share a transaction.
  *
  * COMMIT is expensive: the disk has to confirm it, the database wakes a thread for it, and so do
- * we. So while more requests wait, one whose steps are done is not committed yet. The next one
- * joins it: it goes on in the same transaction, on the same connection, and one COMMIT
- * ends all of them, the members of a group. Then their replies are written. Where nobody waits each
- * request commits by itself.
+ * we. While more requests wait, one whose steps are done is therefore not committed yet. The next
+ * one joins it: it goes on in the same transaction, on the same connection, and one COMMIT ends
+ * all of them, the members of a group. Then their replies are written. If no request waits, each
+ * commits by itself.
  *
  * Each request is still committed whole or not at all, and answered after that COMMIT:
  *
@@ -19,16 +19,14 @@
  *
  * What requests ask of their hosts first (the host's row with its user, the statistics of its
  * versions, its jobs in progress) is read for several of them by one statement of each kind
- * (request_group_read), which locks all these hosts. Of such rows a request changes only its
- * user's: his row, his hosts, their jobs. So of several requests of one user only the first goes by
- * what was read; the others read for themselves, and see what that one wrote. And what was read
- * ends with the transaction, as the locks do.
+ * (request_group_read), which locks all these hosts. A request changes only rows of its own user:
+ * the user's row, hosts and their jobs. If several requests are of one user, only the first uses
+ * the rows that were read together; the others read again, and see what the first one wrote. The
+ * rows are forgotten when the transaction ends, as the locks are.
  *
  * Later steps see what the requests before them wrote, as they would if these were committed,
- * though the database may write it for all of them at the end (db/mariadb_tail.c). That the
- * first reply waits for those that join is bounded by whoever lets them
- * (server/process/worker_serve.c).
- */
+ * though the database may write it for all of them at the end (db/mariadb_tail.c).
+ * server/process/worker_serve.c bounds how long the first reply waits for requests that join. */
 #ifndef SERVER_REQUEST_REQUEST_GROUP_H
 #define SERVER_REQUEST_REQUEST_GROUP_H
 

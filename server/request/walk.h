@@ -4,10 +4,10 @@
  *
  * request_run parses the body and screens it without the database (parse, screen). Then it begins
  * the transaction (transaction.c): authenticate finds the account and locks the host's row, report
- * takes finished jobs, resend and select (server/handout/) give the host its jobs, messages
- * passes on trickles, record writes the host. After the commit the reply is written, and the file
- * database and the availability log follow. Where there is no answer to what was asked,
- * short_answers.c writes one that changes nothing at the client but its next contact. */
+ * takes finished jobs, resend and select (server/handout/) give the host its jobs, messages passes
+ * on trickles, record writes the host. After the commit the reply is written, and the file
+ * database and the availability log follow. If the request cannot be answered, short_answers.c
+ * writes one that changes nothing at the client but its next contact. */
 #ifndef SERVER_REQUEST_WALK_H
 #define SERVER_REQUEST_WALK_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Does a pass over jobs (validation, assimilation, ...) fail? From its row of qm_pass; pure. What
- * could not be done is tried again every ten minutes or so, and what failed before that is over. */
+/* Does a pass over jobs (validation, assimilation, ...) fail? From its row of qm_pass; pure.
+ * Failed work is tried again every ten minutes or so; older failures no longer count. */
 #ifndef SERVER_STATUS_PASS_STATE_H
 #define SERVER_STATUS_PASS_STATE_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A picture of the last hour, day or week as a figure of HTML with an SVG in it. The SVG has no
- * words that would shrink with a narrow window: scale, times and legend are around it, and what a
- * reader who sees nothing is told is its title and description. */
+ * words that would shrink with a narrow window: scale, times and legend are around it. Screen
+ * readers read its title and description. */
 #ifndef SERVER_STATUS_PICTURE_H
 #define SERVER_STATUS_PICTURE_H
 

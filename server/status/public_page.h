@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What anybody may know of the project, as BOINC's server_status.php says it, for sites of
- * statistics and programs that submit jobs; pure. Numbers and names of applications: no users,
- * hosts, batches or jobs. */
+/* The public figures of the project, in the form of BOINC's server_status.php, for statistics
+ * sites and programs that submit jobs; pure. Numbers and names of applications: no users, hosts,
+ * batches or jobs. */
 #ifndef SERVER_STATUS_PUBLIC_PAGE_H
 #define SERVER_STATUS_PUBLIC_PAGE_H
 

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The room of the status pages, which show an administrator in a browser how the servers do
- * (status_page.h: what came and how it ended, why hosts got nothing, what is queued, where the time
- * goes) and how the project does (project_page.h: jobs through their whole life, who fails).
+ * (status_page.h: what came and how it ended, why hosts got nothing, what is queued, where the
+ * time goes) and how the project does (project_page.h: jobs through their whole life, who fails).
  *
  * This ring remembers the last hour or day in slots. The process gives it the totals of its
- * counters once in a while (slot_ring_add); the difference to the time before goes into the slot
- * that it is. What other processes have counted, and what this one had before it was started again,
- * is in the same slots (slot_ring_set_others), from rows of the database (slot_words.h). A page is
- * made of such rings and of the figures of the moment, for whoever asks. All is pure: no clock, no
- * lock, no I/O. The figures are gathered by server/process/status_keeper.h and project_keeper.h.
+ * counters now and then (slot_ring_add); the difference from the last time goes into the current
+ * slot. The same slots have the counts of other processes, and of this one before a restart
+ * (slot_ring_set_others), from rows of the database (slot_words.h). A page is made from such rings
+ * and the current figures. All is pure: no clock, no lock, no I/O. The figures are gathered by
+ * server/process/status_keeper.h and project_keeper.h.
  *
- * Time goes by two clocks. Slots are named by the time of day, which somebody may set: forward,
- * then the slots between are unknown; backward, then what lies in the future is forgotten, but for
- * a step into the slot before, which is as if nothing had happened. How long a slot was watched,
- * by which rates are computed, goes by a clock that nobody sets. */
+ * There are two clocks. Slots are numbered by the time of day, which somebody may set. If it is
+ * set forward, the slots in between are unknown; if backward, later slots are forgotten, except
+ * that a step back by one slot changes nothing. Rates use the time for which a slot was watched,
+ * measured by a clock that nobody sets. */
 #ifndef SERVER_STATUS_SLOT_RING_H
 #define SERVER_STATUS_SLOT_RING_H
 

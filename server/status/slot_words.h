@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a process has in a slot as words, one "NAME VALUE" a line, for a row of qm_figures: names,
- * as the totals of another version have other numbers; what is 0 is left out, and what is not known
- * is passed over. */
+/* The counts of a slot as the text of a row of qm_figures: a line "NAME VALUE" for each that is
+ * not 0. Names are used because other versions of the server number the counts differently;
+ * unknown names are skipped. */
 #ifndef SERVER_STATUS_SLOT_WORDS_H
 #define SERVER_STATUS_SLOT_WORDS_H
 

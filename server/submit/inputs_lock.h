@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Jobs share input files by name. Whoever makes jobs holds the download folder together with others
- * from finding a file there until the jobs are committed; who deletes input files holds it alone
- * from finding out which are needed until they are gone. So no file is deleted that a job under way
- * counts on. The lock is a flock of the folder itself and ends with the program; where a file
- * system has none there is none. */
+/* Jobs share input files by name. A program that makes jobs holds a shared lock of the download
+ * folder from the moment when it finds a file there until the jobs are committed. A program that
+ * deletes input files holds an exclusive lock from finding out which are needed until they are
+ * gone. No file is therefore deleted that a new job is about to need. The lock is a flock of the
+ * folder itself and ends with the program; on a file system without flock there is no lock. */
 #ifndef SERVER_SUBMIT_INPUTS_LOCK_H
 #define SERVER_SUBMIT_INPUTS_LOCK_H
 

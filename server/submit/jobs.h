@@ -1,20 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a project gives to clients: the documents of workunits, results and app versions, the files
- * that they name, and the keys that sign them. For `qmctl`, which makes them, and for the server,
- * which makes the results of assigned jobs when a host asks.
+/* The parts of jobs that clients get: the documents of workunits, results and app versions, the
+ * files that they name, and the keys that sign them. For `qmctl`, which makes them, and for the
+ * server, which makes the results of assigned jobs when a host asks.
  *
  * A job comes in as an input template, a result template, numbers (parameters.def) and files.
  * Templates are read once per batch (job_templates.c over template.c, which reads the text, and
  * template_input.c and template_output.c, which know what may be in it). stage.c puts the files
  * where clients download them. Workunits get their documents here; results get theirs for many
  * jobs at once, by as many threads as there are processors, as each is signed (documents.c);
- * meanwhile jobs.c writes the rows of some hundred jobs before them into the database. What goes
- * out is rows: a client sees the documents only when the server sends the job.
+ * meanwhile jobs.c writes the rows of some hundred jobs before them into the database. The result
+ * is rows: a client sees the documents only when the server sends the job.
  *
  * An app version comes in as a folder's version.xml and files (version_document.c), a new project
- * as names and URLs (new_project.c), keys are made and read by keys.c. What becomes of a workunit
- * when results are reported or late is a rule of its own (transition_rules.c). Which files a result
- * gives back is read from its document again (output_files.c).
+ * as names and URLs (new_project.c), keys are made and read by keys.c. transition_rules.c decides
+ * what happens to a workunit when results are reported or late. Which files a result gives back is
+ * read from its document again (output_files.c).
  *
  * All this runs in the caller's thread, in the caller's arena and transaction; the writers of
  * documents.c have arenas of their own and end with the call. Nothing is kept between calls but

@@ -2,7 +2,7 @@
 /* Which files a result gives back, read from its own document (result.xml_doc_in), and where they
  * lie once they are uploaded; pure. The document is what a template became (template_output.h),
  * ours or that of BOINC's create_work, which copies whatever an administrator wrote: comments,
- * white space, elements that nobody knows. What cannot be understood is passed over. */
+ * white space, elements that nobody knows. Anything else is skipped. */
 #ifndef SERVER_SUBMIT_OUTPUT_FILES_H
 #define SERVER_SUBMIT_OUTPUT_FILES_H
 

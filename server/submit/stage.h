@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Puts files where clients download them, and result templates where retries read them. A name
- * stands for one content for ever, because clients keep files by name: a file that is there with
- * other content is an error. */
+ * stands for one content for ever, because clients keep files by name: an existing file of that
+ * name with other content is an error. */
 #ifndef SERVER_SUBMIT_STAGE_H
 #define SERVER_SUBMIT_STAGE_H
 

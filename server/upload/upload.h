@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The upload handler: a process of its own that takes the files which clients send back.
  *
- * It knows no database, only config.xml, the public upload key and upload_dir, and writes nowhere
+ * It uses no database, only config.xml, the public upload key and upload_dir, and writes nowhere
  * else. As a FastCGI server (here) it has one thread that hears all connections (upload_lines.h)
  * and never waits for one of them, and a few that finish files (upload_finisher.h), since that
  * takes as long as the disk does. As a CGI program (upload_cgi.c) it serves one request.

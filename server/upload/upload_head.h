@@ -6,8 +6,9 @@
  * and then the file's bytes follow behind the line of <data>. Elements may come in any order, on
  * lines of their own or not; unknown ones are passed over. Clients 3 to 6.12 echo what the server
  * once told of the file, or after a restart their state file, which has the size and the checksum
- * of some earlier moment: so of repeated sizes, checksums and offsets the last counts, which is of
- * what follows. Of all others, which the certificate covers, it is the first. */
+ * of some earlier moment: if a size, checksum or offset is repeated, the last one counts, because
+ * it describes the bytes that follow. If any other element is repeated, the first counts, which
+ * the certificate covers. */
 #ifndef SERVER_UPLOAD_UPLOAD_HEAD_H
 #define SERVER_UPLOAD_UPLOAD_HEAD_H
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One request to upload, from the first byte of its body to its answer, whoever brings the bytes
- * (upload_lines.h, upload_cgi.c). Memory: the head until it is whole, then nothing; the file's
+/* One request to upload, from the first byte of its body to its answer; upload_lines.h or
+ * upload_cgi.c brings the bytes. Memory: the head until it is whole, then nothing; the file's
  * bytes go to the disk as they come.
  *
  * The order of calls is: begin; add, as bytes come; end, when no more will; once it is to be
- * finished, finish, which may take as long as the disk does; then the answer stands. Drop it in the
- * end, or wherever the peer goes away. */
+ * finished, finish, which may take as long as the disk does; then the answer stands. Drop it in
+ * the end, or wherever the peer goes away. */
 #ifndef SERVER_UPLOAD_UPLOAD_INTAKE_H
 #define SERVER_UPLOAD_UPLOAD_INTAKE_H
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which uploads give way when something that all need is scarce: the disk, or connections. Pure.
  *
- * What a client announces costs it nothing. So an upload under way counts for what it has brought:
- * of the bytes that are still to come it takes three times as many as are there, and whoever brings
- * a hundred bytes of 50 GB shuts nobody out. So more may be begun than the disk holds; then those
- * that have the smallest part of their file give way, while it is small, and the others end. */
+ * It costs a client nothing to announce a large file. An upload therefore reserves disk space in
+ * proportion to what has arrived: three times as many further bytes. After a hundred bytes of 50
+ * GB it shuts nobody out. More uploads may therefore begin than the disk has room for. Then those
+ * with the smallest part of their file give way, as long as that part is small, and the others
+ * end. */
 #ifndef SERVER_UPLOAD_UPLOAD_SCARCITY_H
 #define SERVER_UPLOAD_UPLOAD_SCARCITY_H
 

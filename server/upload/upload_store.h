@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The files of uploads, below upload_dir and nowhere else.
  *
- * What has come of a file lies in upload_dir/.partial under the file's name. When its last byte is
- * there it is compared with its checksum, brought to the disk, and moved to where the project's
- * other programs look for it (server/project/hierarchy.h); so those never see half a file. It is
- * moved only where nothing is: a finished file is never replaced. The folder is brought to the disk
- * before anybody hears that the file is done. BOINC's handler writes its files where the finished
- * ones are; what it left unfinished there is moved to .partial when its client goes on.
+ * An unfinished file is in upload_dir/.partial under its name. When its last byte has arrived, it
+ * is compared with its checksum, synced to the disk, and moved to where the project's other
+ * programs look for it (server/project/hierarchy.h), so these never see half a file. A finished
+ * file is never replaced. The folder is synced before the client hears that the file is done.
+ * BOINC's handler writes its files where the finished ones are; what it left unfinished there is
+ * moved to .partial when its client goes on.
  *
- * Every path is walked from an open folder, without following links. Who writes a partial file has
- * a lock on it, which ends with the process. A file that nobody has added to for long is removed;
- * nothing else is. */
+ * Every path is walked from an open folder, without following links. A process that writes a
+ * partial file has a lock on it, which ends with the process. A partial file that has not grown
+ * for long is removed; nothing else is. */
 #ifndef SERVER_UPLOAD_UPLOAD_STORE_H
 #define SERVER_UPLOAD_UPLOAD_STORE_H
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* FastCGI records as bytes: whether those that came make up a whole request that libfcgi can read.
  *
- * libfcgi trusts its peer. A length of 2 GiB in the variables ends the process by an assertion, and
- * a peer that says nothing holds the thread that reads from it. So the receiver (receive.h)
- * collects the bytes of each connection and asks here, as they come, whether they are sound and
- * complete; libfcgi sees them only then. Nothing is copied or kept but a few numbers: the check
- * goes on where it stopped, so its work is linear in the bytes. Pure.
+ * libfcgi trusts its peer. A length of 2 GiB in the variables ends the process by an assertion,
+ * and a peer that says nothing holds the thread that reads from it. The receiver (receive.h)
+ * therefore collects the bytes of each connection and asks here, as they come, whether they are
+ * sound and complete; libfcgi sees them only then. Nothing is copied or kept but a few numbers:
+ * the check goes on where it stopped, so its work is linear in the bytes. Pure.
  *
  * What is taken is what web servers send to a responder: one request, its variables (PARAMS), its
  * body (STDIN), each ended by an empty record; management records before it are not answered. */

@@ -1,12 +1,12 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# Manuals, pages, help texts and messages do without the phrases of english_phrases, which read as if translated. A
-# paragraph, a cell of a table, and the pieces of a string are each looked at as one text; code, headings and SQL are not.
+# Manuals, pages, help texts, messages and the stories at the top of headers do without the phrases of english_phrases,
+# which read as if translated. A paragraph, a cell of a table, and the pieces of a string are each looked at as one text; code, headings and SQL are not.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
-mapfile -t files < <(git ls-files --cached --others --exclude-standard '*.md' 'server/*.c' 'server/*.def' 'config/*.c' 'config/*.def' \
-    'db/*.c' 'db/*.def' 'tools/*.c' | grep -vE '^(ARCHITECTURE|DECISIONS)\.md$|^tests/.*/.*\.md$|^tests/requirements\.md$|^db/(admin|columns|statements)\.def$')
+mapfile -t files < <(git ls-files --cached --others --exclude-standard '*.md' 'server/*.[ch]' 'server/*.def' 'config/*.[ch]' 'config/*.def' \
+    'db/*.[ch]' 'db/*.def' 'tools/*.[ch]' | grep -vE '^(ARCHITECTURE|DECISIONS)\.md$|^tests/.*/.*\.md$|^tests/requirements\.md$|^db/(admin|columns|statements)\.def$')
 
 # find_phrases FILE...: FILE:LINE: "what was found": what to write.
 find_phrases() {
@@ -18,13 +18,14 @@ find_phrases() {
         while (<$list>) {
             chomp;
             next if /^#/ || /^$/;
-            my ($phrase, $instead) = split /\t/;
-            push @rules, [qr/$phrase/, $instead];
+            my ($phrase, $instead, $where) = split /\t/;
+            push @rules, [qr/$phrase/, $instead, $where // ""];
         }
         my $found = 0;
         sub look {
-            my ($file, $line, $text) = @_;
+            my ($file, $line, $text, $is_header) = @_;
             for my $rule (@rules) {
+                next if $is_header && $rule->[2] eq "texts";
                 while ($text =~ /($rule->[0].{0,30})/g) {
                     print "$file:$line: \"$1\": $rule->[1]\n";
                     $found++;
@@ -35,6 +36,9 @@ find_phrases() {
             open(my $in, "<", $file) or die "$file: $!";
             local $/;
             my $all = <$in>;
+            if ($file =~ /\.h$/ && $all =~ m{\A/\* SPDX[^\n]*\n/\*(.*?)\*/}s) {
+                look($file, 2, ($1 =~ s/\s+(\*\s+)?/ /gr =~ s/^ //r), 1);
+            }
             if ($file !~ /\.md$/) {
                 while ($all =~ /("(?:[^"\\\n]|\\.)*"(?:\s*"(?:[^"\\\n]|\\.)*")*)/g) {
                     my ($line, $string) = (1 + (substr($all, 0, $-[0]) =~ tr/\n//), $1);

@@ -7,11 +7,12 @@
  * falling priority. A tally (tally.h) begins with the view's figures.
  *
  * For one resource after the other, each job goes through the checks (checks.h), an ordered table:
- * its row of the database, a version of its app, the limits, all but the deadline. What passes is
- * ranked by the clock of its stream (stream.h), by whether it fits what is asked for, and by its
- * score (score.h). The best one is then judged by its deadline; the first that is in time is taken,
- * and the tally with it. So every choice changes what the next one finds. What is refused is noted
- * with its reason. Nothing is written: server/handout/claim.c takes the chosen jobs under lock. */
+ * its row of the database, a version of its app, the limits, all but the deadline. Jobs that pass
+ * are ranked by the clock of its stream (stream.h), by whether it fits what is asked for, and by
+ * its score (score.h). The best one is then judged by its deadline; the first that is in time is
+ * taken, and the tally with it. Every choice therefore changes the next one. Refused jobs are
+ * noted with the reason. Nothing is written: server/handout/claim.c takes the chosen jobs under
+ * lock. */
 #ifndef SERVER_POLICY_DISPATCH_CHOOSE_H
 #define SERVER_POLICY_DISPATCH_CHOOSE_H
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The amounts by which the job pool separates jobs that are otherwise alike: four, each with a
+/* The amounts by which the job pool separates jobs that differ in nothing else: four, each with a
  * maximum for a host (class_limits() in checks.h). Classes that need more are skipped without a
  * look; pure. */
 #ifndef SERVER_POLICY_DISPATCH_CLASS_LIMITS_H

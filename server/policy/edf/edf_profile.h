@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is free on a host over time, written down: to be kept, to be compared, and to say what
- * coprocessor jobs keep away from CPU jobs. Jobs are laid elsewhere (edf_load.h). Times are whole
- * microseconds; pure. */
+/* A profile lists the free processors of a host over time. Profiles are stored and compared, and
+ * one describes what jobs for coprocessors leave to CPU jobs. edf_load.h places the jobs. Times
+ * are whole microseconds; pure. */
 #ifndef SERVER_POLICY_EDF_EDF_PROFILE_H
 #define SERVER_POLICY_EDF_EDF_PROFILE_H
 

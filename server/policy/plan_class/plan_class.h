@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Plan classes: what an app version demands of a host, and what a job of it then uses
- * (policy(7) 4.2); pure.
+/* Plan classes: what an app version demands of a host, and what a job of it then uses (policy(7)
+ * 4.2); pure.
  *
  * An app version has the name of a plan class or none. The name stands for a struct plan_class: a
  * row of fields, each a demand or a figure. It comes from the project's plan_class_spec.xml
- * (plan_class.c), or, where there is no such file, is made from the name (plan_class_builtin.c).
+ * (plan_class.c), or, without such a file, is made from the name (plan_class_builtin.c).
  * server/project/ reads the file with the other pictures of the project.
  *
  * For each request that asks for work, server/handout/view.c puts every version of the host's
  * platforms before the class it names: plan_class_judge() (plan_verdict.h) puts the demands to the
  * host in order (plan_demands.h), with the help of what coprocessors and versions are worth as
  * numbers (coproc_figures.h, plan_versions.h). Out comes either a refusal in words that end in the
- * volunteer's event log, or what one job uses: CPUs, a part of a coprocessor, memory, and the speed
- * that estimates and credit begin with. server/policy/version/ goes on from there. */
+ * volunteer's event log, or what one job uses: CPUs, a part of a coprocessor, memory, and the
+ * speed that estimates and credit begin with. server/policy/version/ goes on from there. */
 #ifndef SERVER_POLICY_PLAN_CLASS_PLAN_CLASS_H
 #define SERVER_POLICY_PLAN_CLASS_PLAN_CLASS_H
 

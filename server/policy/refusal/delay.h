@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How long a client is told to wait (policy(7) 12.1, 12.2); pure. */
+/* How long a client has to wait (policy(7) 12.1, 12.2); pure. */
 #ifndef SERVER_POLICY_REFUSAL_DELAY_H
 #define SERVER_POLICY_REFUSAL_DELAY_H
 

@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Reasons for "no": one list for the reply, the log, the metrics and qmctl; pure.
  *
- * Everything that a host does not get is refused for one row of reasons.def, with two figures: what
- * was needed, and what was there. What stands against a request as a whole is said and noted by
- * whoever finds it (answer_refuse in server/reply/answer.h). Of jobs, the choice of a version and
- * the checks of dispatch make a struct refusal each time; for a request they are added up in struct
- * refusals, which keeps for each reason the one that came nearest to being none. When the reply is
- * made, server/handout/answer_work.c picks the most useful three of them, and reason_explain()
- * writes the sentences that end in the volunteer's event log. The same refusals go to the log line,
- * to the metrics, and to qmctl why.
+ * Everything that a host does not get is refused for one row of reasons.def, with two figures:
+ * what was needed, and what was there. A reason to refuse the whole request is noted where it is
+ * found (answer_refuse in server/reply/answer.h). For each refused job, the choice of a version or
+ * a check of dispatch makes a struct refusal. Struct refusals adds these up for a request, and
+ * keeps for each reason the refusal that was closest to acceptance. When the reply is made,
+ * server/handout/answer_work.c picks the most useful three of them, and reason_explain() writes
+ * the sentences that end in the volunteer's event log. The same refusals go to the log line, to
+ * the metrics, and to qmctl why.
  *
- * How long the client is told to wait, for that or another cause, is said by delay.h. */
+ * delay.h decides how long the client has to wait, for that or another cause. */
 #ifndef SERVER_POLICY_REFUSAL_REASON_H
 #define SERVER_POLICY_REFUSAL_REASON_H
 

@@ -2,8 +2,8 @@
 /* When a job that will be late gets more time instead of timing out, and when its host is to be
  * heard of next (policy(7) 11.3); pure.
  *
- * Only the stored deadline moves: the client goes on by the one it was told, which makes it run the
- * job first. */
+ * Only the stored deadline moves: the client keeps the one that it got, and therefore runs the job
+ * first. */
 #ifndef SERVER_POLICY_RESULT_EXTENSION_H
 #define SERVER_POLICY_RESULT_EXTENSION_H
 

@@ -4,7 +4,7 @@
  *
  * Comparing is slow, so it is asked for one pair at a time: quorum_decide answers QUORUM_COMPARE
  * with a pair until the answers that it has are enough, and then QUORUM_DECIDED with every state
- * as it is to be. It begins anew each time, and the answers are kept by the caller. */
+ * as it is to be. Each call starts from nothing; the caller keeps the answers. */
 #ifndef SERVER_POLICY_RESULT_QUORUM_H
 #define SERVER_POLICY_RESULT_QUORUM_H
 

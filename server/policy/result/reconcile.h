@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The jobs that a client lists, beside those that it should have by the database: a listed one may
- * have to be given up (policy(7) 11.2), and one that it does not list was lost with a reply and may
- * be sent again (policy(7) 11.1); pure. */
+/* Compares the jobs that a client lists with those that it should have by the database: a listed
+ * one may have to be given up (policy(7) 11.2), and one that it does not list was lost with a
+ * reply and may be sent again (policy(7) 11.1); pure. */
 #ifndef SERVER_POLICY_RESULT_RECONCILE_H
 #define SERVER_POLICY_RESULT_RECONCILE_H
 

@@ -5,13 +5,13 @@
  * A client may list thousands, and each is a candidate for each job. But what the server knows of
  * them is kept by app and resource, in one row of host_app_version: quota, reliability and what
  * they run on are the same for all of these. They differ in their speed here, in their number and
- * in whether they are of a 64-bit system. So they are sorted once, by app, resource and bits, the
- * fastest first, and again with the number before the resource, for the workunits that ask for a
- * certain number. The choice looks at the first of a run.
+ * in whether they are of a 64-bit system. They are therefore sorted once, by app, resource and
+ * bits, the fastest first, and again with the number before the resource, for the workunits that
+ * ask for a certain number. The choice looks at the first of a run.
  *
  * Looking for a run takes the logarithm of the number of versions. It is charged to the budget of
- * the request without asking for the answer: the search ends by itself, and a request chooses for a
- * bounded number of jobs. */
+ * the request without asking for the answer: the search ends by itself, and a request chooses for
+ * a bounded number of jobs. */
 #ifndef SERVER_POLICY_VERSION_OWN_VERSIONS_H
 #define SERVER_POLICY_VERSION_OWN_VERSIONS_H
 

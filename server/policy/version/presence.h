@@ -3,8 +3,8 @@
  *
  * Clients report an average over their lifetime. But a host that asks for work is on, and hosts
  * that are on tend to stay on: over the next days it will compute more than that average says.
- * Clients since 7.4 also count the seconds in which they could compute. What one contact's count
- * has gained by a later contact is therefore one observation of what follows a contact.
+ * Clients since 7.4 also count the seconds in which they could compute. The growth of that count
+ * between two contacts is therefore one observation of the time after a contact.
  *
  * For each horizon, 6 hours times a power of 2, one observation is open. The first contact that
  * comes no earlier than the horizon closes it, and begins the next one. */

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the past of a host with a version is worth: whether its results come soon and are right
- * (reliable, for retries and the tail of a batch), and whether they need no check (trusted); and
- * the shorter deadlines of jobs that are for reliable hosts (policy(7) 4.4, 7.5); pure. */
+/* What the record of a host with a version entitles it to: whether its results come soon and are
+ * right (reliable: it gets retries and the last jobs of a batch), and whether they need no check
+ * (trusted); and the shorter deadlines of jobs that are for reliable hosts (policy(7) 4.4, 7.5);
+ * pure. */
 #ifndef SERVER_POLICY_VERSION_RELIABILITY_H
 #define SERVER_POLICY_VERSION_RELIABILITY_H
 

@@ -1,15 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Which version of an app runs a job on this host (policy(7) 4.5); pure.
  *
- * For each request that asks for work, server/handout/view.c makes a struct version_option of every
- * app version that the host's platforms allow, or of those that an anonymous platform brings: what
- * its plan class said (server/policy/plan_class/), how fast it is here (estimate.h), and whether
- * the host's results with it are reliable or trusted (reliability.h). That is done once, and the
- * options do not change.
+ * For each request that asks for work, server/handout/view.c makes a struct version_option of
+ * every app version that the host's platforms allow, or of those that an anonymous platform
+ * brings: what its plan class said (server/policy/plan_class/), how fast it is here (estimate.h),
+ * and whether the host's results with it are reliable or trusted (reliability.h). This is done
+ * once per request, and the options do not change.
  *
- * Then the check of each job (server/policy/dispatch/checks.c) asks version_choose() with what that
- * job demands, for one resource at a time: the fastest option that is allowed, or the most useful
- * reason why there is none. The run time of the job follows from the option that was chosen. */
+ * Then the check of each job (server/policy/dispatch/checks.c) asks version_choose() with what
+ * that job demands, for one resource at a time: the fastest option that is allowed, or the most
+ * useful reason why there is none. The run time of the job follows from the option that was
+ * chosen. */
 #ifndef SERVER_POLICY_VERSION_VERSION_CHOICE_H
 #define SERVER_POLICY_VERSION_VERSION_CHOICE_H
 

@@ -17,7 +17,7 @@
  *   a MACHINE JOB REPORTED      a reply acknowledges the job; 1: the request reported it
  *   g MACHINE HOST JOB LISTED   a reply brings the job; 1: the request listed or reported it
  *   e MACHINE                   it had a full reply to its last request; no other is under way
- *   d MACHINE                   it is gone for good
+ *   d MACHINE                   it is gone permanently
  *   n NAME COUNT                a figure of a run, to be summed; it has no number of a machine
  *
  * A line that is not whole, the last one of a crowd that was killed, counts for nothing, and is cut

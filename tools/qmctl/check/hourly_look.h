@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What takes too long, or asks too much of the world, for a server to do: jobs that nobody can
- * have, and whether clients reach the project. */
+/* Checks that take too long for a server, or need the network: jobs that no host can have, and
+ * whether clients reach the project. */
 #ifndef TOOLS_QMCTL_CHECK_HOURLY_LOOK_H
 #define TOOLS_QMCTL_CHECK_HOURLY_LOOK_H
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Files that `qmctl deploy` writes: configurations of other programs, which an administrator may
- * change afterwards. What was changed is not written over. */
+ * change afterwards. A file that was changed is not overwritten. */
 #ifndef TOOLS_QMCTL_DEPLOY_DEPLOY_FILE_H
 #define TOOLS_QMCTL_DEPLOY_DEPLOY_FILE_H
 

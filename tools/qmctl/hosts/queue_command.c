@@ -71,7 +71,7 @@ static struct text machine_words(struct arena *arena, const struct host_row *hos
 static struct text availability_words(struct arena *arena, const struct host_row *host)
 {
     if (!(host->on_frac > 0))
-        return TEXT("time that it is on unknown");
+        return TEXT("unknown how much of the time it is on");
     if (!(host->active_frac > 0))
         return text_print(arena, "on %.0f %% of the time", 100 * host->on_frac);
     return text_print(arena, "on %.0f %% of the time, computing %.0f %% of that",

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The administrator of a database, by the options --db-admin and --db-admin-passwd-file: whoever
- * makes databases, tables and users there, while servers come as the db_user of config.xml. */
+/* The administrator of a database (--db-admin and --db-admin-passwd-file), who may make databases,
+ * tables and users there. Servers connect as the db_user of config.xml. */
 #ifndef TOOLS_QMCTL_SESSION_DB_ADMIN_USER_H
 #define TOOLS_QMCTL_SESSION_DB_ADMIN_USER_H
 

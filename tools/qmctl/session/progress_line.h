@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* That a long command goes on. */
+/* Shows the progress of a long command. */
 #ifndef TOOLS_QMCTL_SESSION_PROGRESS_LINE_H
 #define TOOLS_QMCTL_SESSION_PROGRESS_LINE_H
 

@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A crowd in virtual time. This room gives emulated hosts (host/) time and a network, which they do
- * not know themselves.
+/* A crowd in virtual time. This room gives emulated hosts (host/) time and a network, which they
+ * do not know themselves.
  *
  * A run goes from scenario.h (what hosts and how long) and command_line.h (which servers) through
- * one loop: agenda.h says which host's event is the next; the host lives until then; if it then has
- * a question, accounts.h adds the key of its account, wire/ makes bytes of it, http_lines.h carries
- * them to a real scheduler, and the answer goes back the same way before the host's next event is
- * entered into the agenda. So a host's own events never change places, however many requests of
- * others are under way. Between events, what is due by time is done: samples of the figures, and
- * the commands that stand in for a project's other programs (command.h). Observers (observer.h) are
- * told of all of it, and effort.h says at the end what it cost. */
+ * one loop: agenda.h says which host's event is the next; the host lives until then; if it then
+ * has a question, accounts.h adds the key of its account, wire/ makes bytes of it, http_lines.h
+ * carries them to a real scheduler, and the answer goes back the same way before the host's next
+ * event is entered into the agenda. The events of one host therefore never change places, however
+ * many requests of others are under way. Between events, what is due by time is done: samples of
+ * the figures, and the commands that stand in for a project's other programs (command.h).
+ * Observers (observer.h) hear of everything, and effort.h reports the cost at the end. */
 #ifndef TOOLS_LAB_VOLUNTEERS_CROWD_CROWD_H
 #define TOOLS_LAB_VOLUNTEERS_CROWD_CROWD_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* How the loop of events tells others of a run, so that whoever keeps figures needs no place in it.
- * Calls come one at a time, in the order in which RPCs end. With one request at a time that is the
- * order of virtual time; with several, time may step back by the window. */
+/* How the loop of events reports a run to other code, such as figures, that is no part of the
+ * loop. Calls come one at a time, in the order in which RPCs end. With one request at a time that
+ * is the order of virtual time; with several, time may step back by the window. */
 #ifndef TOOLS_LAB_VOLUNTEERS_CROWD_OBSERVER_H
 #define TOOLS_LAB_VOLUNTEERS_CROWD_OBSERVER_H
 

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a crowd could do at most that knew the future: a bound for policies, computed without a
- * server from the same hosts, who are there at the same times. Every processor takes one job after
- * the other from a queue that never ends, without waiting for a contact. Of each job it knows how
- * long it really takes, and when the host will be there, and takes only what will be in time; it is
- * offered several, and is idle for an hour where none is. What cannot be known is which jobs fail.
- * Pure. */
+/* The most that a crowd could do if it knew the future: a bound for policies, computed without a
+ * server from the same hosts at the same times. Every processor takes one job after the other from
+ * a queue that never ends, without waiting for a contact. It knows how long each job really takes
+ * and when the host will be there, and takes only jobs that will be in time; it is offered
+ * several, and is idle for an hour if none is. It does not know which jobs will fail. Pure. */
 #ifndef TOOLS_LAB_VOLUNTEERS_FIGURES_ORACLE_H
 #define TOOLS_LAB_VOLUNTEERS_FIGURES_ORACLE_H
 

@@ -2,7 +2,7 @@
 /* Which of a project's schedulers a host contacts, when it reads the master page that names them,
  * and when it may contact the project again. Failures are counted by client/rpc_session.h for all
  * fetch policies; a policy that works in sessions chooses schedulers and reads pages in its own
- * order. Schedulers have numbers here; whoever carries the requests knows their URLs. */
+ * order. Schedulers have numbers here; the code that carries the requests knows their URLs. */
 #ifndef TOOLS_LAB_VOLUNTEERS_HOST_CONTACT_H
 #define TOOLS_LAB_VOLUNTEERS_HOST_CONTACT_H
 

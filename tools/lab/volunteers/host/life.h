@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The life of a host: it arrives with a machine and its projects, comes and goes, computes, and
- * leaves for good. */
+ * leaves permanently. */
 #ifndef TOOLS_LAB_VOLUNTEERS_HOST_LIFE_H
 #define TOOLS_LAB_VOLUNTEERS_HOST_LIFE_H
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A scheduler RPC as the host sees it: the question that it asks now, if any, and what it makes of
- * the answer. Whoever carries the question (crowd/) calls exactly one of the volunteer_hear
- * functions with it afterwards. */
+ * the answer. The code that carries the question (crowd/) afterwards calls exactly one of the
+ * volunteer_hear functions with it. */
 #ifndef TOOLS_LAB_VOLUNTEERS_HOST_SCHEDULER_RPC_H
 #define TOOLS_LAB_VOLUNTEERS_HOST_SCHEDULER_RPC_H
 

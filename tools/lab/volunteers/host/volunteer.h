@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One emulated host: what it is, what it has, and what its client remembers. The host knows no
- * network and no clock: it is told the time, says when it next has something to do, and says whom
- * it asks for what.
+/* One emulated host: what it is, what it has, and what its client remembers. The host has no
+ * network and no clock: its caller sets the time. The host says when it next has something to do,
+ * and says whom it asks for what.
  *
- * The journey of a host through this room: population.h draws its machine and projects; life.h lets
- * it come and go, and lets its jobs run; scheduler_rpc.h asks a project and takes in the answer,
- * whose jobs join job_queue.h, whose files host_disk.h keeps and network.h brings; progress.h
- * counts what jobs compute and what is lost; job_end.h ends them and says when they are reported;
- * contact.h says which scheduler is asked, and when a project may be asked again. What a client of
- * its age does at each of these places is a row of a table in habits.h. host_tally.h counts what
- * the run is judged by. */
+ * The journey of a host through this room: population.h draws its machine and projects; life.h
+ * lets it come and go, and lets its jobs run; scheduler_rpc.h asks a project and takes in the
+ * answer, whose jobs join job_queue.h, whose files host_disk.h keeps and network.h brings;
+ * progress.h counts what jobs compute and what is lost; job_end.h ends them and says when they are
+ * reported; contact.h says which scheduler is asked, and when a project may be asked again. What a
+ * client of its age does at each of these places is a row of a table in habits.h. host_tally.h
+ * counts what the run is judged by. */
 #ifndef TOOLS_LAB_VOLUNTEERS_HOST_VOLUNTEER_H
 #define TOOLS_LAB_VOLUNTEERS_HOST_VOLUNTEER_H
 

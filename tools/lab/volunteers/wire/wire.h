@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What hosts say and hear, as bytes. A host's request (host/rpc_messages.h) becomes a
  * scheduler_request document in outgoing.c; the server's scheduler_reply becomes plain data again
- * in incoming.c. Around the RPC itself lie two pages: the master page of a project, which names its
- * schedulers (server/base/master_page.h), and the server's own page of counters (metrics_page.h),
- * which no host reads, only whoever observes the run. Nothing here sends or receives: that is
- * crowd/. */
+ * in incoming.c. Around the RPC itself lie two pages: the master page of a project, which names
+ * its schedulers (server/base/master_page.h), and the server's own page of counters
+ * (metrics_page.h), which no host reads; figures of the run are taken from it. Nothing here sends
+ * or receives: that is crowd/. */
 #ifndef TOOLS_LAB_VOLUNTEERS_WIRE_WIRE_H
 #define TOOLS_LAB_VOLUNTEERS_WIRE_WIRE_H
 
