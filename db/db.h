@@ -113,7 +113,7 @@ enum db_trouble db_examine_writing(const struct config *config, struct failure *
     ERROR(LOCK_WAIT, "lock_wait", "locked rows that were not waited for, or for too long")     \
     ERROR(AGAIN, "again", "others after which the transaction is tried again")                 \
     ERROR(LOST, "lost", "connections lost or refused, and servers that can only be read")      \
-    ERROR(REFUSED, "refused", "statements that the database refuses")                           \
+    ERROR(REFUSED, "refused", "statements that the database refuses")                          \
     ERROR(OTHER, "other", "all others")
 enum db_error_kind {
 #define DB_ERROR_ENUM(name, word, words) DB_ERROR_##name,
