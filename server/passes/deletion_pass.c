@@ -2,7 +2,7 @@
 /* A batch is some pages of rows. Only the names of their files are kept; then nothing of the
  * database is open while the files are deleted, one folder after another, and one transaction marks
  * the rows. What is needed of input files is read so seldom in a loop that it takes a twentieth of
- * the time at most. */
+ * the time at most; but where a turn ended before all were gone, half of it. */
 #include "server/passes/deletion_pass.h"
 
 #include "config/config.h"
@@ -72,8 +72,9 @@ struct deletion {
     const struct deleted_files *which;
     int64_t state, after; /* behind which row of that state the next batch begins */
     struct batch *batch;
-    int64_t left;         /* rows that may still be looked at */
-    double outputs_until; /* clock_seconds() */
+    int64_t left;          /* rows that may still be looked at */
+    double seconds, until; /* of a turn, which ends at that moment */
+    bool is_cut;           /* it ended before all was done */
 };
 
 /* --- files
@@ -310,6 +311,12 @@ static enum status delete_batch(struct deletion *deletion)
                                 : STATUS_OK;
 }
 
+static void begin_turn(struct deletion *deletion)
+{
+    deletion->until = clock_seconds() + deletion->seconds;
+    deletion->is_cut = false;
+}
+
 /* Those in this state, batch by batch. */
 static enum status delete_all_of(struct deletion *deletion, const struct deleted_files *which,
                                  int64_t state)
@@ -332,8 +339,10 @@ static enum status delete_all_of(struct deletion *deletion, const struct deleted
         /* Whoever makes jobs waits for the end of inputs. */
         if (status == STATUS_OK && goes_on && !which->are_inputs)
             status = pass_give_way(deletion->owner, clock_seconds() - begun);
-        if (!which->are_inputs && clock_seconds() >= deletion->outputs_until)
+        if (clock_seconds() >= deletion->until) {
+            deletion->is_cut = true;
             break; /* what is done stays done, and other passes have their turn */
+        }
     }
     return status;
 }
@@ -373,8 +382,10 @@ static enum status find_all(void *subject, int64_t *ret_ids, size_t most, size_t
 }
 
 /* From reading what is needed until the files are gone, nobody may count on another one. */
-static enum status delete_unneeded_inputs(struct deletion *deletion, bool with_errors)
+static enum status delete_unneeded_inputs(struct deletion *deletion, bool with_errors,
+                                          double *ret_reading)
 {
+    double begun = clock_seconds();
     int64_t ids[2];
     size_t count = 0;
     enum status status = pass_lease_take(deletion->lease, find_all, deletion, ids, 2, &count);
@@ -382,6 +393,8 @@ static enum status delete_unneeded_inputs(struct deletion *deletion, bool with_e
     if (status != STATUS_OK || count == 0)
         return status;
     status = needed_inputs_read(&deletion->needed, deletion->owner->db, deletion->arena);
+    *ret_reading = clock_seconds() - begun;
+    begin_turn(deletion);
     if (status == STATUS_OK && with_errors)
         status = delete_all_of(deletion, &inputs, FILE_DELETE_ERROR);
     return status == STATUS_OK ? delete_all_of(deletion, &inputs, FILE_DELETE_READY) : status;
@@ -392,6 +405,7 @@ static enum status delete_outputs(struct deletion *deletion, bool with_errors)
     enum status status = STATUS_NO_MEMORY;
 
     deletion->lease = pass_lease_create(deletion->owner, "outputs", 0);
+    begin_turn(deletion);
     if (deletion->lease != NULL)
         status = with_errors ? delete_all_of(deletion, &outputs, FILE_DELETE_ERROR) : STATUS_OK;
     if (status == STATUS_OK)
@@ -400,10 +414,15 @@ static enum status delete_outputs(struct deletion *deletion, bool with_errors)
     return status;
 }
 
+double deletion_inputs_rest(double reading, double all, bool is_cut)
+{
+    return is_cut ? all : REST * reading;
+}
+
 static enum status delete_inputs(struct deletion *deletion, struct deletion_schedule *schedule,
                                  bool with_errors)
 {
-    double begun;
+    double begun, reading = 0;
     int lock = -1;
     enum status status = db_end(deletion->owner->db); /* nothing read is older than the lock */
 
@@ -413,11 +432,12 @@ static enum status delete_inputs(struct deletion *deletion, struct deletion_sche
         return status; /* jobs are being made: in the next round */
     begun = clock_seconds();
     deletion->lease = pass_lease_create(deletion->owner, "inputs", 0);
-    status =
-        deletion->lease == NULL ? STATUS_NO_MEMORY : delete_unneeded_inputs(deletion, with_errors);
+    status = deletion->lease == NULL ? STATUS_NO_MEMORY
+                                     : delete_unneeded_inputs(deletion, with_errors, &reading);
     pass_lease_destroy(deletion->lease);
     inputs_unlock(lock);
-    schedule->inputs_at = clock_seconds() + REST * (clock_seconds() - begun);
+    schedule->inputs_at =
+        clock_seconds() + deletion_inputs_rest(reading, clock_seconds() - begun, deletion->is_cut);
     return status;
 }
 
@@ -436,14 +456,13 @@ static enum status delete_all(struct deletion *deletion, struct deletion_schedul
 enum status deletion_pass(struct pass_owner *owner, const struct pass_settings *settings,
                           struct deletion_schedule *schedule, struct pass_counts *counts)
 {
-    struct deletion deletion = {.owner = owner,
-                                .counts = counts,
-                                .uploads.path = owner->config->upload_dir,
-                                .downloads.path = owner->config->download_dir,
-                                .left = settings->jobs_max > 0 ? settings->jobs_max : INT64_MAX,
-                                .outputs_until = settings->deletion_seconds > 0
-                                                     ? clock_seconds() + settings->deletion_seconds
-                                                     : INFINITY};
+    struct deletion deletion = {
+        .owner = owner,
+        .counts = counts,
+        .uploads.path = owner->config->upload_dir,
+        .downloads.path = owner->config->download_dir,
+        .left = settings->jobs_max > 0 ? settings->jobs_max : INT64_MAX,
+        .seconds = settings->deletion_seconds > 0 ? settings->deletion_seconds : INFINITY};
     bool with_errors = settings->now >= schedule->errors_at;
     int64_t deleted = counts->files_deleted;
     enum status status = STATUS_NO_MEMORY;

@@ -5,7 +5,8 @@
  * that is not there is as good as deleted, unless the whole folder is not there or is empty: that
  * is an error, which is tried again every hour. Between two batches of output files it gives way
  * to waiting hosts; between batches of input files it does not, because `jobs create` waits for
- * the pass to end. */
+ * the pass to end. If a pass has a time limit, it applies to output files and to input files
+ * separately. */
 #ifndef SERVER_PASSES_DELETION_PASS_H
 #define SERVER_PASSES_DELETION_PASS_H
 
@@ -22,5 +23,9 @@ struct deletion_schedule {
 MUST_CHECK enum status deletion_pass(struct pass_owner *owner, const struct pass_settings *settings,
                                      struct deletion_schedule *schedule,
                                      struct pass_counts *counts);
+
+/* How long inputs wait for their next turn, s: reading what is needed took `reading`, the turn with
+ * it `all`. */
+double deletion_inputs_rest(double reading, double all, bool is_cut);
 
 #endif

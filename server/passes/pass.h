@@ -80,7 +80,7 @@ struct pass_settings {
     int64_t jobs_max; /* in each pass; 0: all that are due */
     bool trusts;
     bool deletes_files;
-    double deletion_seconds;      /* after which output files wait for the next round; 0: never */
+    double deletion_seconds;      /* after which files wait for the next round; 0: never */
     const char *assimilate;       /* "none", or a command that takes an answer; NULL: neither */
     const char *assimilate_batch; /* a command that takes many; at most one of the two */
     const char *validate;         /* "bitwise", or a command that compares two results */

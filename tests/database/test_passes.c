@@ -359,12 +359,41 @@ static void deletion_leaves_the_rest_for_its_next_turn(void **state)
                0);
 }
 
+static void so_it_does_with_inputs(void **state)
+{
+    struct test_fixture *fixture = *state;
+    struct pass_settings turn = {
+        .now = NOW, .deletes_files = true, .deletion_seconds = 1e-9 /* over at once */};
+
+    test_sql(fixture->database, "INSERT INTO workunit (id, name, appid, assimilate_state,"
+                                " file_delete_state) SELECT 5000 + seq, CONCAT('old_', seq), 1, 2,"
+                                " 1 FROM seq_1_to_3000");
+    for (int left = 3000; left > 0; left = left > 1024 ? left - 1024 : 0) {
+        assert_i64(test_sql_integer(fixture->database,
+                                    "SELECT COUNT(*) FROM workunit WHERE id > 5000"
+                                    " AND file_delete_state = 1"),
+                   left);
+        memory.schedule.inputs_at = 0;
+        assert_status(STATUS_OK, deletion_pass(&owner, &turn, &memory.schedule, &counts));
+    }
+}
+
+/* Reading takes a twentieth of the time, deleting what it takes. */
+static void inputs_rest_by_what_reading_takes(void **state)
+{
+    (void)state;
+    assert_real(deletion_inputs_rest(0.5, 60, false), 10, 1e-9);
+    assert_real(deletion_inputs_rest(0.5, 5.5, true), 5.5, 1e-9);
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, open_owner, test_fixture_close)
     const struct CMUnitTest tests[] = {
         CASE(a_round_does_what_is_due),
         CASE(deletion_leaves_the_rest_for_its_next_turn),
+        CASE(so_it_does_with_inputs),
+        cmocka_unit_test(inputs_rest_by_what_reading_takes),
         CASE(a_pass_does_no_more_than_it_was_asked_to),
         CASE(what_fails_is_said_up_to_a_number),
         CASE(what_a_pass_comes_to_is_kept),
