@@ -183,6 +183,32 @@ claim "a loop goes by the clock" test $? -eq 2
 "$QM_BINARY_DIR/qmctl" --project "$project" transition --loop 1 >"$work/loop.log" 2>&1 &
 started+=($!)
 create --transitioner --name served "$work/in" >/dev/null
-is_served() { [ -n "$(column id served_0)" ]; }
+is_served() { [ -n "$(column id "${1:-served}_0")" ]; }
 claim "a new job gets its result soon" within 20 is_served
+
+# --- whose hourly look takes long: what it finds cannot be written, until the database has it give up
+end_process "$server_pid"
+rows "DELETE FROM qm_figures"
+rows "LOCK TABLES qm_figures WRITE; SELECT SLEEP(1000)" >"$work/locker.log" 2>&1 &
+started+=($!)
+locker() { rows "SELECT id FROM information_schema.processlist WHERE info = 'SELECT SLEEP(1000)' AND db = '$schema'"; }
+locks() { [ -n "$(locker)" ]; }
+claim "figures are locked" within 10 locks
+look() { rows "UPDATE qm_duty SET due = 0 WHERE name = 'stuck jobs'"; }
+waiter() { rows "SELECT id FROM information_schema.processlist WHERE db = '$schema' AND state LIKE 'Waiting for table%'"; }
+waits() { [ -n "$(waiter)" ]; }
+goes_on_meanwhile() {
+    local one
+    number=$((${number:-0} + 1))
+    look
+    within 5 waits
+    one=$(waiter) # a connection for each look
+    create --transitioner --name "meanwhile_$number" "$work/in" >/dev/null && within 5 is_served "meanwhile_$number" &&
+        [ -n "$one" ] && [ "$(waiter)" = "$one" ]
+}
+claim "a look that waits keeps no job from its result" within 120 goes_on_meanwhile
+rows "KILL $(locker)"
+has_looked() { [ "$(rows "SELECT COUNT(*) FROM qm_figures")" = 2 ]; }
+looks_again() { look && within 5 has_looked; }
+claim "and writes what it found when it can" within 60 looks_again
 finish

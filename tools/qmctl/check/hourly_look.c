@@ -7,12 +7,22 @@
 #include "tools/qmctl/session/project_session.h"
 #include "tools/qmctl/why/why_keep.h"
 
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
 #include <time.h>
 
 #include "server/base/banned.h"
 
 enum { HOUR_S = 3600 };
 #define LOOK_BYTES_MAX ((size_t)512 << 20)
+
+struct hourly_look {
+    struct session guest; /* with an arena and a connection of its own */
+    pthread_t thread;
+    atomic_bool is_over;
+};
 
 static enum status take_turn(struct session *session, bool *ret_is_ours)
 {
@@ -25,8 +35,8 @@ static enum status take_turn(struct session *session, bool *ret_is_ours)
     return session_db_failed(session, status, "qm_duty");
 }
 
-/* In a session that has its own memory and connection. The one is kept where the other fails. */
-static enum status look(struct session *guest)
+/* The one is kept where the other fails. */
+static enum status look_around(struct session *guest)
 {
     enum status status = session_db(guest), of_web;
     struct web_look web;
@@ -40,21 +50,67 @@ static enum status look(struct session *guest)
     return status == STATUS_OK ? of_web : status;
 }
 
-enum status hourly_look(struct session *session)
+static void *look_aside(void *argument)
 {
-    struct session guest = *session;
+    struct hourly_look *look = argument;
+
+    if (look_around(&look->guest) != STATUS_OK)
+        (void)session_failed(&look->guest);
+    atomic_store(&look->is_over, true);
+    return NULL;
+}
+
+static enum status start(struct hourly_look *look, struct failure *failure)
+{
+    sigset_t all, before;
+    bool is_started;
+
+    (void)sigfillset(&all);
+    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
+    is_started = pthread_create(&look->thread, NULL, look_aside, look) == 0;
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return is_started ? STATUS_OK : fail(failure, STATUS_NO_MEMORY, "no thread can be started");
+}
+
+enum status hourly_look_begin(struct session *session, struct hourly_look **ret_look)
+{
+    struct hourly_look *look;
     bool is_ours = false;
     enum status status = take_turn(session, &is_ours);
 
+    *ret_look = NULL;
     if (status != STATUS_OK || !is_ours)
         return status;
-    guest.db = NULL;
-    guest.arena = arena_create(LOOK_BYTES_MAX);
-    if (guest.arena == NULL)
+    look = calloc(1, sizeof(*look));
+    if (look == NULL)
         return fail(&session->failure, STATUS_NO_MEMORY, "no memory");
-    guest.now = (int64_t)time(NULL);
-    status = look(&guest);
-    session->failure = guest.failure;
-    arena_destroy(guest.arena);
+    look->guest = *session;
+    look->guest.db = NULL;
+    look->guest.now = (int64_t)time(NULL);
+    look->guest.arena = arena_create(LOOK_BYTES_MAX);
+    if (look->guest.arena == NULL)
+        status = fail(&session->failure, STATUS_NO_MEMORY, "no memory");
+    if (status == STATUS_OK)
+        status = start(look, &session->failure);
+    if (status == STATUS_OK) {
+        *ret_look = look;
+        return status;
+    }
+    arena_destroy(look->guest.arena);
+    free(look);
     return status;
+}
+
+bool hourly_look_is_over(const struct hourly_look *look)
+{
+    return look == NULL || atomic_load(&look->is_over);
+}
+
+void hourly_look_end(struct hourly_look *look)
+{
+    if (look == NULL)
+        return;
+    (void)pthread_join(look->thread, NULL);
+    arena_destroy(look->guest.arena);
+    free(look);
 }

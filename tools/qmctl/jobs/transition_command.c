@@ -76,10 +76,13 @@ static bool has_counted(const struct pass_counts *counts)
     return has;
 }
 
-/* The round is done, whatever becomes of this. */
-static void look_around(struct session *session)
+/* Beside the rounds, as it may take long. The round is done, whatever becomes of this. */
+static void look_around(struct session *session, struct hourly_look **look)
 {
-    if (!ending_is_wanted() && hourly_look(session) != STATUS_OK)
+    if (ending_is_wanted() || !hourly_look_is_over(*look))
+        return;
+    hourly_look_end(*look);
+    if (hourly_look_begin(session, look) != STATUS_OK)
         (void)session_failed(session);
     session->failure = (struct failure){.status = STATUS_OK};
 }
@@ -90,6 +93,7 @@ static enum exit_code loop(struct session *session, struct pass_settings *settin
     static struct round_memory memory;
     struct orphan_round orphans = {.folder = 0};
     struct pass_owner owner = session_owner(session);
+    struct hourly_look *look = NULL;
 
     settings->deletion_seconds = DELETION_TURN;
     owner.fates = fates_create();
@@ -105,11 +109,13 @@ static enum exit_code loop(struct session *session, struct pass_settings *settin
         if (status != STATUS_OK)
             (void)session_failed(session);
         else
-            look_around(session);
+            look_around(session, &look);
         if (has_counted(&counts))
             print_counts(session, &counts);
-        if (fflush(stdout) != 0)
+        if (fflush(stdout) != 0) {
+            hourly_look_end(look);
             return EXIT_FAILED;
+        }
         ending_obey();
         session->failure = (struct failure){.status = STATUS_OK};
         arena_rewind(session->arena, mark);
@@ -181,6 +187,7 @@ enum exit_code command_transition(struct session *session)
     static struct round_memory memory;
     struct pass_counts counts = {.jobs = 0};
     struct pass_owner owner;
+    struct hourly_look *look = NULL;
     const char *fault = find_fault(session, &settings);
     int64_t seconds = 0;
     enum status status;
@@ -212,7 +219,8 @@ enum exit_code command_transition(struct session *session)
     status = pass_round(&owner, &settings, &memory, &counts);
     fates_destroy(owner.fates);
     if (status == STATUS_OK)
-        look_around(session);
+        look_around(session, &look);
+    hourly_look_end(look);
     print_counts(session, &counts);
     if (fflush(stdout) == 0)
         ending_obey();
