@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # tools/bench measures what it says: in a short run both the server and the stub answer every request, a host gets
-# and reports as many jobs as the shape has, jobs are made and passed on beside it, and a job that is with
+# and reports as many jobs as the shape has, jobs go through their whole life, and a job that is with
 # another host than the one that got it is found. The figures themselves are not looked at.
 # shellcheck source=tests/integration/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -28,7 +28,7 @@ done
 length=$(value shapes stub reply_bytes)
 claim "both answer with as many bytes" between "$(awk "BEGIN {print $length - 200}")" "$(awk "BEGIN {print $length + 200}")" \
     "$(value shapes quartermaster reply_bytes)"
-for name in jobs_per_s reports_per_s passed_per_s verified; do
+for name in jobs_per_s reports_per_s passed_per_s job_ms verified; do
     claim "the whole life: $name" some "$(value life quartermaster $name)"
 done
 claim "a crowd gets jobs" some "$(value mix quartermaster jobs_per_s)"

@@ -3,6 +3,7 @@
 #include "tests/support/test.h"
 
 #include "tools/lab/qmload/load_host.h"
+#include "tools/lab/qmload/load_upload.h"
 
 #include "server/base/banned.h"
 
@@ -85,11 +86,80 @@ static void without_kinds_all_is_asked_for_and_reported(void **state)
     assert_int_equal(reports, JOBS * REQUESTS);
 }
 
+static const char reply[] =
+    "<scheduler_reply>\n<userid>1</userid>\n<hostid>3</hostid>\n"
+    "<file_info>\n<name>other</name>\n</file_info>\n"
+    "<file_info>\n<name>w_0_0</name>\n<generated_locally/>\n<upload_when_present/>\n"
+    "<max_nbytes>20000</max_nbytes>\n<url>http://u/h</url>\n"
+    "<xml_signature>\nab\n.\n</xml_signature>\n</file_info>\n"
+    "<result>\n<name>w_0</name>\n<file_ref>\n<file_name>w_0_0</file_name>\n</file_ref>\n</result>\n"
+    "<result>\n<name>v_0</name>\n</result>\n</scheduler_reply>\n";
+
+static void check_request(struct load_job *job, int64_t bytes, const char *has)
+{
+    struct buffer request = buffer_on_heap(0);
+
+    assert_text(upload_write(job, bytes, &request), "http://u/h");
+    assert_int_equal(count(buffer_text(&request), text_from(has)), 1);
+    buffer_free(&request);
+}
+
+/* The second job has no output. */
+static void output_is_asked_about_sent_and_reported(void **state)
+{
+    const struct load_profile profile = {.seconds = 100, .ncpus = 1, .upload_bytes = 10000};
+    const struct reply_taker taker = {.job = NULL};
+    struct buffer request = buffer_on_heap(0);
+    struct load_host host;
+    struct load_job *job;
+
+    (void)state;
+    host_init(&host, &profile, 7);
+    assert_int_equal(host_read_reply(&host, text_from(reply), &taker).kind, REPLY_FULL);
+    job = host_next_upload(&host);
+    assert_non_null(job);
+    check_request(job, 10000, "<get_file_size>w_0_0</get_file_size>");
+    assert_false(upload_read_reply(job, 10000, TEXT("<status>1</status>")));
+    assert_true(upload_read_reply(job, 10000, TEXT("<status>0</status>")));
+    check_request(job, 10000, "<nbytes>10000</nbytes>");
+    check_request(job, 10000, "<xml_signature>\nab\n.</xml_signature>");
+    assert_ptr_equal(host_next_upload(&host), job);
+    assert_true(upload_read_reply(job, 10000, TEXT("<status>0</status>")));
+    assert_null(host_next_upload(&host));
+    host_write_request(&host, &request);
+    assert_int_equal(count(buffer_text(&request), TEXT("<upload_url>http://u/h</upload_url>")), 1);
+    assert_int_equal(count(buffer_text(&request), TEXT("<final_cpu_time>")), 2);
+    buffer_free(&request);
+    host_clear(&host);
+}
+
+static void who_leaves_reports_all_and_asks_for_nothing(void **state)
+{
+    const struct load_profile profile = {.seconds = 100,
+                                         .ncpus = 1,
+                                         .kinds = {{.weight = 1, .jobs = 3, .reports = 0}},
+                                         .kind_count = 1};
+    struct buffer request = buffer_on_heap(0);
+    struct load_host host;
+
+    (void)state;
+    host_init(&host, &profile, 7);
+    host_add_job(&host, TEXT("w_0"));
+    host.is_leaving = true;
+    host_write_request(&host, &request);
+    assert_int_equal(count(buffer_text(&request), TEXT("<final_cpu_time>")), 1);
+    assert_int_equal(count(buffer_text(&request), TEXT("<work_req_seconds>0.0")), 1);
+    buffer_free(&request);
+    host_clear(&host);
+}
+
 int main(void)
 {
     const struct CMUnitTest cases[] = {
         cmocka_unit_test(kinds_come_as_often_as_their_weights_say),
         cmocka_unit_test(without_kinds_all_is_asked_for_and_reported),
+        cmocka_unit_test(output_is_asked_about_sent_and_reported),
+        cmocka_unit_test(who_leaves_reports_all_and_asks_for_nothing),
     };
 
     return cmocka_run_group_tests(cases, NULL, NULL);

@@ -147,31 +147,38 @@ function write_used(key, words) {
         plain(key, "redo_bytes", "count") " | " plain(key, "fsyncs", "%.2f") " | " plain(key, "reply_bytes", "count") " | " \
         plain(key, "reports", "%.1f") " | " plain(key, "empty_part", "%.2f") " |"
 }
-function write_life(    key, least, names, i, one) {
+# A row of an organ: what is counted, who does it, its queue.
+function write_organ(organ, who, rate, queue,    key) {
+    key = "life quartermaster life"
+    print "| " who " | " plain(key, rate, "count") " | " plain(key, "of_" organ "_ms", "%.3f") " | " \
+        plain(key, "of_" organ "_db_ms", "%.3f") " | " plain(key, "of_" organ "_statements", "%.2f") " | " \
+        (queue == "" ? "" : plain(key, queue "_before", "count") " → " plain(key, queue "_after", "count")) " |"
+}
+function write_life(    key) {
     key = "life quartermaster life"
     print "\n## The whole life in steady state\n"
-    print "Hosts report 5 jobs and get 5; beside them `qmctl jobs create --stdin` makes new ones, each with an input file and"
-    print "a signed output file, and `qmctl transition`, in rounds of which one begins each second, does what is due. All is committed to disk.\n"
-    print "| | in a second | per request, CPU ms | on its way at the beginning → at the end |"
-    print "|---|---|---|---|"
-    print "| made | " of(key, "made_per_s", "count") " | " plain(key, "create_ms", "%.3f") " | unsent: " \
-        plain(key, "unsent_before", "count") " → " plain(key, "unsent_after", "count") " |"
-    print "| handed out | " of(key, "jobs_per_s", "count") " | scheduler " plain(key, "server_ms", "%.3f") ", database " \
-        plain(key, "db_ms", "%.3f") ", web server " plain(key, "web_ms", "%.3f") " | in progress: " \
-        plain(key, "in_progress_before", "count") " → " plain(key, "in_progress_after", "count") " |"
-    print "| reported | " of(key, "reports_per_s", "count") " | | due for a transition: " plain(key, "due_before", "count") \
-        " → " plain(key, "due_after", "count") " |"
-    print "| passed on to validation | " of(key, "passed_per_s", "count") " | " plain(key, "transition_ms", "%.3f") " | |"
-    split("made_per_s jobs_per_s reports_per_s passed_per_s", names, " ")
-    least = ""
-    for (i = 1; i <= 4; i++) {
-        one = median(key, names[i], "")
-        if (least == "" || one < least)
-            least = one
-    }
-    print "\n**" grouped(least * 86400) " jobs a day**: the least of the four. Of " plain(key, "verified", "count") \
-        " jobs that hosts got each is with its host in the database. p99 of a request " plain(key, "p99_ms", "%.1f") \
-        " ms, the longest " plain(key, "longest_ms", "%.1f") " ms."
+    print "At " plain(key, "rate", "count") " requests a second hosts get jobs, upload a file of 10 kB for each and report them, two and a"
+    print "half a request. Beside them `qmctl jobs create --stdin` makes jobs, each with an input file and a signed output file;"
+    print "`qmctl transition --validate bitwise --assimilate none --delete-files`, in rounds of which one begins a second after"
+    print "the other, passes them on; `qmctl purge --min-age-days 0` archives them. The database tells programs apart by"
+    print "accounts. CPU in ms, of one job.\n"
+    print "| program | jobs a second | CPU | of the database | statements | on its way, before → after |"
+    print "|---|---|---|---|---|---|"
+    write_organ("made", "`jobs create`", "made_per_s", "unsent")
+    write_organ("handed", "`quartermaster`", "handed_per_s", "in_progress")
+    write_organ("uploaded", "`quartermaster --upload`", "uploaded_per_s", "")
+    write_organ("web", "web server", "", "")
+    write_organ("passed", "`transition`", "passed_per_s", "due")
+    write_organ("passed_to", "&emsp;to validate", "", "to_validate")
+    write_organ("passed_to", "&emsp;to assimilate", "", "to_assimilate")
+    write_organ("passed_to", "&emsp;files to delete", "", "to_delete")
+    write_organ("purged", "`purge`", "purged_per_s", "to_purge")
+    write_organ("rest", "database, its own threads", "", "")
+    print "| **all** | | **" of(key, "job_ms", "%.2f") "** | | " plain(key, "statements", "%.1f") " | |"
+    print "| load generator | | " plain(key, "of_load_ms", "%.3f") " | | | |"
+    print "\nA job costs " plain(key, "redo_bytes", "count") " bytes of redo and " plain(key, "fsyncs", "%.3f") " fsyncs of the database. Each of " \
+        plain(key, "verified", "count") " jobs that hosts got is in the archive once, with this host, as valid; credit was granted once;"
+    print "no file is left. p99 of a request " plain(key, "p99_ms", "%.1f") " ms, the longest " plain(key, "longest_ms", "%.1f") " ms."
 }
 function write_latency(    i, k, own) {
     print "\n## Latency at half of the greatest load\n"

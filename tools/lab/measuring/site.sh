@@ -14,7 +14,7 @@ read_words() {
     for word; do
         case ${word%%=*} in
         kind | shape | jobs | connections | processes | threads | hosts | rows_wanted | rate | seconds | warm_up | \
-            bytes | refill | per_commit | dir | against | prepare) printf -v "${word%%=*}" %s "${word#*=}" ;;
+            bytes | refill | per_commit | quorum | dir | against | prepare) printf -v "${word%%=*}" %s "${word#*=}" ;;
         *) stop "no word $word" ;;
         esac
     done
@@ -34,7 +34,8 @@ make_site() {
     new_project "<download_dir>$project/download</download_dir>" "<max_wus_to_send>$1</max_wus_to_send>" \
         "<daily_result_quota>1000000</daily_result_quota>" "<untried_quota>0</untried_quota>" "<max_wus_in_progress>1000000</max_wus_in_progress>" \
         "<min_sendwork_interval>0</min_sendwork_interval>" "<requests_per_commit>$per_commit</requests_per_commit>" \
-        "<upload_url>http://127.0.0.1/test/upload</upload_url>" "<threads>$threads</threads>" >&2
+        "<upload_url>${upload_url:-http://127.0.0.1/test/upload}</upload_url>" "<upload_dir>$project/upload</upload_dir>" \
+        "<uldl_dir_fanout>1024</uldl_dir_fanout>" "<upload_min_free_gb>0</upload_min_free_gb>" "<threads>$threads</threads>" >&2
     rows "SET sql_mode = ''; DELETE FROM user; INSERT INTO user (id, create_time, email_addr, name, authenticator)
         SELECT seq, 1700000000, CONCAT(seq, '@example.org'), seq, LPAD(LOWER(HEX(seq)), 32, '0') FROM seq_1_to_200"
     [ "$2" = 0 ] || add_jobs "$2"
@@ -44,9 +45,9 @@ accounts=()
 for ((i = 1; i <= 200; i++)); do accounts+=(--authenticator "$(printf '%032x' "$i")"); done
 
 server_pids=() database_pid='' web_pid=''
-# start_site: what `kind` says, behind a web server at $url.
+# start_site: what `kind` says, behind a web server at $url; servers go by the folder $served, if one is set.
 start_site() {
-    local i sockets=()
+    local i sockets=() project=${served:-$project}
     case $kind in
     quartermaster)
         for ((i = 1; i <= processes; i++)); do

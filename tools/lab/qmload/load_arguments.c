@@ -14,6 +14,7 @@ enum {
     KEY_CONNECTIONS = 0x100,
     KEY_CSV,
     KEY_EMPTY,
+    KEY_FINISH,
     KEY_FROM,
     KEY_JOBS,
     KEY_JSON,
@@ -27,6 +28,7 @@ enum {
     KEY_SEED,
     KEY_TIME,
     KEY_TIMEOUT,
+    KEY_UPLOAD,
     KEY_VENDOR,
     KEY_WARM_UP
 };
@@ -61,6 +63,10 @@ static const struct argp_option options[] = {
      "Local address of the connections. One address has ports for about 28,000 connections; all "
      "addresses of 127.0.0.0/8 belong to this machine",
      0},
+    {"upload", KEY_UPLOAD, "BYTES", 0,
+     "Upload a file of BYTES for each job before it is reported, if it has an output file", 0},
+    {"finish", KEY_FINISH, NULL, 0,
+     "After --time, report what is on the hosts and ask for nothing; figures end at --time", 0},
     {"keep", KEY_KEEP, NULL, 0, "Report nothing: jobs stay in progress", 0},
     {"mix", KEY_MIX, "WEIGHT,JOBS,REPORTS", 0,
      "A kind of request that asks for JOBS times the work of --seconds and reports at most REPORTS "
@@ -167,6 +173,12 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         return 0;
     case KEY_FROM:
         arguments->from = argument;
+        return 0;
+    case KEY_UPLOAD:
+        arguments->profile.upload_bytes = integer_argument(argument, state);
+        return 0;
+    case KEY_FINISH:
+        arguments->finishes = true;
         return 0;
     case KEY_KEEP:
         arguments->profile.keeps_jobs = true;

@@ -17,6 +17,7 @@ struct load_arguments {
     int64_t connections;        /* 0: as many as hosts */
     double rate, timeout, time; /* time: s, 0: no end */
     double warm_up;             /* s */
+    bool finishes;              /* after `time` hosts report what they have */
     enum tally_format format;
     const char *jobs_path, *log_path; /* NULL: not wanted */
     bool is_quiet;

@@ -27,10 +27,18 @@ void host_init(struct load_host *host, const struct load_profile *profile, size_
     };
 }
 
+static void clear_job(struct load_job *job)
+{
+    free(job->name);
+    free(job->file);
+    free(job->uploaded);
+    *job = (struct load_job){0};
+}
+
 void host_clear(struct load_host *host)
 {
     for (size_t i = 0; i < host->job_count; i++)
-        free(host->jobs[i].name);
+        clear_job(&host->jobs[i]);
     free(host->jobs);
     free(host->code_sign_key);
     *host = (struct load_host){0};
@@ -146,15 +154,16 @@ static void write_jobs(struct load_host *host, struct buffer *request)
 
         buffer_print(request,
                      "<result>\n    <name>%s</name>\n"
-                     "    <final_cpu_time>3600.000000</final_cpu_time>\n"
-                     "    <final_elapsed_time>3650.000000</final_elapsed_time>\n"
+                     "    <final_cpu_time>249.000000</final_cpu_time>\n"
+                     "    <final_elapsed_time>250.000000</final_elapsed_time>\n"
                      "    <exit_status>%d</exit_status>\n    <state>%d</state>\n"
                      "    <platform>" TEXT_FORMAT "</platform>\n"
                      "    <version_num>100</version_num>\n"
                      "<stderr_out>\n<core_client_version>8.0.2</core_client_version>\n"
                      "<![CDATA[\n<stderr_txt>\nemulated\n</stderr_txt>\n]]>\n</stderr_out>\n"
-                     "</result>\n",
-                     host->jobs[i].name, fails ? 1 : 0, fails ? 3 : 5, TEXT_ARG(host->platform));
+                     "%s</result>\n",
+                     host->jobs[i].name, fails ? 1 : 0, fails ? 3 : 5, TEXT_ARG(host->platform),
+                     host->jobs[i].uploaded != NULL ? host->jobs[i].uploaded : "");
     }
     buffer_add_string(request, "<other_results>\n");
     for (size_t i = host->reported; i < host->job_count; i++)
@@ -190,16 +199,16 @@ void host_write_request(struct load_host *host, struct buffer *ret_request)
     host->seconds = host->profile->seconds;
     if (host->profile->kind_count > 0)
         draw_kind(host);
-    if (host->declines)
+    if (host->declines || host->is_leaving)
         host->seconds = 0;
+    if (host->is_leaving)
+        host->held = 0;
     write_identity(host, ret_request);
     write_machine(host, ret_request);
     write_jobs(host, ret_request);
 }
 
-/* Cuts the next <tag>...</tag> off `*rest`; false when there is none. */
-static bool next_element(struct text *rest, struct text begin, struct text end,
-                         struct text *ret_content)
+bool load_element(struct text *rest, struct text begin, struct text end, struct text *ret_content)
 {
     size_t at = text_find(*rest, begin);
     struct text content;
@@ -229,14 +238,42 @@ bool host_has_job(const struct load_host *host, struct text name)
 void host_add_job(struct load_host *host, struct text name)
 {
     if (host_has_job(host, name))
-        return; /* sent again */
+        return;
     if (host->job_count == host->job_capacity) {
         host->job_capacity = host->job_capacity == 0 ? 64 : host->job_capacity * 2;
         host->jobs = realloc(host->jobs, host->job_capacity * sizeof(*host->jobs));
         if (host->jobs == NULL)
             abort();
     }
-    host->jobs[host->job_count++].name = copy(name);
+    host->jobs[host->job_count++] = (struct load_job){.name = copy(name)};
+}
+
+struct load_job *host_next_upload(const struct load_host *host)
+{
+    for (size_t i = 0; i < host->job_count; i++) {
+        if (host->jobs[i].file != NULL)
+            return &host->jobs[i];
+    }
+    return NULL;
+}
+
+/* `result`: the element that brought the newest job, in the reply. */
+static void take_file(struct load_host *host, struct text reply, struct text result)
+{
+    struct load_job *job = &host->jobs[host->job_count - 1];
+    struct text content, name;
+
+    if (!load_element(&result, TEXT("<file_name>"), TEXT("</file_name>"), &name))
+        return;
+    while (load_element(&reply, TEXT("<file_info>"), TEXT("</file_info>"), &content)) {
+        struct text rest = content, of;
+
+        if (load_element(&rest, TEXT("<name>"), TEXT("</name>"), &of) && text_equal(of, name) &&
+            text_contains(content, TEXT("<upload_when_present"))) {
+            job->file = copy(content);
+            return;
+        }
+    }
 }
 
 /* Whether the job was one of those reported; it is forgotten then. */
@@ -245,7 +282,7 @@ static bool acknowledge(struct load_host *host, struct text name)
     for (size_t i = 0; i < host->reported; i++) {
         if (!text_is(name, host->jobs[i].name))
             continue;
-        free(host->jobs[i].name);
+        clear_job(&host->jobs[i]);
         host->reported--;
         host->job_count--;
         host->jobs[i] = host->jobs[host->reported];
@@ -260,13 +297,13 @@ static void read_identity(struct load_host *host, struct text reply)
     struct text rest = reply, content;
     int64_t id;
 
-    if (next_element(&rest, TEXT("<hostid>"), TEXT("</hostid>"), &content) &&
+    if (load_element(&rest, TEXT("<hostid>"), TEXT("</hostid>"), &content) &&
         text_to_i64(content, &id) && id > 0) {
         host->id = id;
         host->rpc_seqno = 0;
     }
     rest = reply;
-    if (next_element(&rest, TEXT("<code_sign_key>"), TEXT("</code_sign_key>"), &content)) {
+    if (load_element(&rest, TEXT("<code_sign_key>"), TEXT("</code_sign_key>"), &content)) {
         free(host->code_sign_key);
         host->code_sign_key = copy(text_trim(content));
     }
@@ -288,22 +325,22 @@ struct reply_summary host_read_reply(struct load_host *host, struct text reply,
     struct reply_summary summary = {.kind = kind_of(reply)};
     struct text rest = reply, content, name;
 
-    if (next_element(&rest, TEXT("<message"), TEXT("</message>"), &content)) {
+    if (load_element(&rest, TEXT("<message"), TEXT("</message>"), &content)) {
         (void)text_split(&content, '>');
         summary.message = content;
     }
     rest = reply;
-    if (!next_element(&rest, TEXT("<request_delay>"), TEXT("</request_delay>"), &content) ||
+    if (!load_element(&rest, TEXT("<request_delay>"), TEXT("</request_delay>"), &content) ||
         !text_to_real(content, &summary.delay))
         summary.delay = 0;
     if (summary.kind != REPLY_FULL)
         return summary;
     read_identity(host, reply);
     rest = reply;
-    while (next_element(&rest, TEXT("<result_ack>"), TEXT("</result_ack>"), &content)) {
+    while (load_element(&rest, TEXT("<result_ack>"), TEXT("</result_ack>"), &content)) {
         bool was_reported;
 
-        if (!next_element(&content, TEXT("<name>"), TEXT("</name>"), &name))
+        if (!load_element(&content, TEXT("<name>"), TEXT("</name>"), &name))
             continue;
         was_reported = acknowledge(host, name);
         summary.acked += was_reported;
@@ -312,12 +349,18 @@ struct reply_summary host_read_reply(struct load_host *host, struct text reply,
     }
     summary.missing_acks = host->reported;
     rest = reply;
-    while (next_element(&rest, TEXT("<result>"), TEXT("</result>"), &content)) {
-        if (next_element(&content, TEXT("<name>"), TEXT("</name>"), &name)) {
-            if (taker->job != NULL)
-                taker->job(taker->context, host, name);
-            host_add_job(host, name);
-        }
+    while (load_element(&rest, TEXT("<result>"), TEXT("</result>"), &content)) {
+        struct text element = content;
+
+        if (!load_element(&content, TEXT("<name>"), TEXT("</name>"), &name))
+            continue;
+        if (taker->job != NULL)
+            taker->job(taker->context, host, name);
+        if (host_has_job(host, name))
+            continue; /* sent again */
+        host_add_job(host, name);
+        if (host->profile->upload_bytes > 0)
+            take_file(host, reply, element);
     }
     return summary;
 }

@@ -6,7 +6,8 @@
  * HTTP transfer in one libcurl multi handle, has the next request written when its time has come
  * and the reply read when it is there, and counts in load_tally.h what came of it. One thread does
  * all; a host has one request under way at most. A job is on the host from the reply that brought
- * it to the reply that acknowledges its report. */
+ * it to the reply that acknowledges its report; with --upload its output is uploaded before the
+ * host's next request (load_upload.h). */
 #ifndef TOOLS_LAB_QMLOAD_LOAD_HOST_H
 #define TOOLS_LAB_QMLOAD_LOAD_HOST_H
 
@@ -41,11 +42,16 @@ struct load_profile {
     int64_t errors;  /* of 100 jobs so many end with an error; which, follows from their names */
     uint64_t run;    /* makes the machines of one run others than those of the next */
     struct load_kind kinds[KINDS_MAX];
-    size_t kind_count; /* 0: all requests ask for profile.seconds and report all */
+    size_t kind_count;    /* 0: all requests ask for profile.seconds and report all */
+    int64_t upload_bytes; /* each job has a file of this length to upload; 0: none is uploaded */
 };
 
+/* All on the heap. */
 struct load_job {
     char *name;
+    char *file;     /* file_info of its output, as the reply had it; NULL: nothing to upload */
+    char *uploaded; /* file_info for the report; NULL: nothing was uploaded */
+    bool is_asked;  /* how much of the file is there */
 };
 
 struct load_host {
@@ -61,6 +67,7 @@ struct load_host {
     size_t reported; /* of them, in the request under way: the first ones */
     size_t held;     /* so many of the newest are not reported yet */
     bool declines;   /* asks for no work */
+    bool is_leaving; /* so it does, and reports whatever it has */
     double seconds;  /* of CPU work, for which the request under way asks */
 };
 
@@ -73,6 +80,10 @@ bool host_has_job(const struct load_host *host, struct text name);
 void host_add_job(struct load_host *host, struct text name);
 /* Whether such a job ends with an error on a host of this profile. */
 bool host_job_fails(const struct load_profile *profile, struct text name);
+
+/* The first job whose output is not uploaded yet; NULL: none. It comes before the next request
+ * (load_upload.h). */
+struct load_job *host_next_upload(const struct load_host *host);
 
 /* The next request of this host. */
 void host_write_request(struct load_host *host, struct buffer *ret_request);
@@ -102,5 +113,8 @@ struct reply_taker {
 /* Reads the reply and changes the host accordingly. */
 struct reply_summary host_read_reply(struct load_host *host, struct text reply,
                                      const struct reply_taker *taker);
+
+/* Cuts the next <tag>...</tag> off `*rest`; false when there is none. */
+bool load_element(struct text *rest, struct text begin, struct text end, struct text *ret_content);
 
 #endif

@@ -99,7 +99,7 @@ struct load_figure {
     const char *name, *unit;
     double value;
 };
-enum { FIGURE_COUNT = 20 };
+enum { FIGURE_COUNT = 21 };
 
 static double per_second(const struct load_tally *tally, double count)
 {
@@ -121,6 +121,7 @@ static void list_figures(struct load_tally *tally, struct load_figure ret_figure
         {"longest", "ms", 1e3 * tally_percentile(tally, 1)},
         {"acked", "", (double)tally->acked},
         {"missing_acks", "", (double)tally->missing_acks},
+        {"uploads", "", (double)tally->uploads},
         {"empty", "", (double)tally->empty},
         {"jobs_again", "", (double)tally->jobs_again},
         {"jobs_duplicate", "", (double)tally->jobs_duplicate},

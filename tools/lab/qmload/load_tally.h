@@ -28,7 +28,8 @@ struct load_tally {
     size_t failed; /* no complete reply with status 200 */
     size_t down, later;
     size_t acked, missing_acks;
-    size_t empty; /* full replies without a job to requests that asked for some */
+    size_t uploads; /* files that are whole */
+    size_t empty;   /* full replies without a job to requests that asked for some */
     uint64_t bytes_out, bytes_in;
     double elapsed; /* s */
 };

@@ -9,6 +9,7 @@
 #include "tools/lab/qmload/load_arguments.h"
 #include "tools/lab/qmload/load_host.h"
 #include "tools/lab/qmload/load_tally.h"
+#include "tools/lab/qmload/load_upload.h"
 
 #include "server/base/buffer.h"
 #include "server/base/clock.h"
@@ -33,6 +34,8 @@ struct load_slot {
     double due;        /* when the request should have begun */
     double not_before; /* a pause after trouble */
     bool is_busy, is_done;
+    bool is_late; /* the request under way is behind --time, and counts only if it fails */
+    struct load_job *upload; /* whose output the request under way brings; NULL: it is an RPC */
     struct load_run *load;
 };
 
@@ -75,19 +78,43 @@ static void complain(struct load_run *load, const struct load_slot *slot, const 
                TEXT_ARG(detail));
 }
 
+static void write_upload(struct load_run *load, struct load_slot *slot)
+{
+    struct text address =
+        upload_write(slot->upload, load->arguments.profile.upload_bytes, &slot->request);
+    char *url = text_keep(address);
+
+    if (url == NULL)
+        abort();
+    curl_easy_setopt(slot->easy, CURLOPT_URL, url);
+    free(url);
+}
+
+static void write_rpc(struct load_run *load, struct load_slot *slot)
+{
+    host_write_request(&slot->host, &slot->request);
+    curl_easy_setopt(slot->easy, CURLOPT_URL, load->arguments.url);
+    slot->sent++;
+    if (slot->is_late)
+        return;
+    load->tally.requests++;
+    load->tally.bytes_out += slot->request.length;
+}
+
 static void begin(struct load_run *load, struct load_slot *slot)
 {
     slot->request.length = 0;
     slot->reply.length = 0;
-    host_write_request(&slot->host, &slot->request);
+    slot->upload = host_next_upload(&slot->host);
+    if (slot->upload != NULL)
+        write_upload(load, slot);
+    else
+        write_rpc(load, slot);
     curl_easy_setopt(slot->easy, CURLOPT_POSTFIELDS, slot->request.at);
     curl_easy_setopt(slot->easy, CURLOPT_POSTFIELDSIZE, (long)slot->request.length);
     curl_multi_add_handle(load->multi, slot->easy);
     slot->is_busy = true;
-    slot->sent++;
     load->busy++;
-    load->tally.requests++;
-    load->tally.bytes_out += slot->request.length;
 }
 
 static void take(void *context, const struct load_host *host, struct text name)
@@ -120,7 +147,7 @@ static void read_reply(struct load_run *load, struct load_slot *slot)
     log_request(load, slot, kinds[summary.kind], summary.delay);
     if (summary.kind != REPLY_FULL)
         slot->not_before = clock_seconds() + pause_after_trouble;
-    load->tally.acked += summary.acked;
+    load->tally.acked += slot->is_late ? 0 : summary.acked;
     load->tally.missing_acks += summary.missing_acks;
     slot->empty = slot->jobs > 0 ? 0 : slot->empty + 1;
     switch (summary.kind) {
@@ -144,6 +171,21 @@ static void read_reply(struct load_run *load, struct load_slot *slot)
     }
 }
 
+static void finish_upload(struct load_run *load, struct load_slot *slot, CURLcode result,
+                          long status)
+{
+    if (result == CURLE_OK && status == 200 &&
+        upload_read_reply(slot->upload, load->arguments.profile.upload_bytes,
+                          buffer_text(&slot->reply))) {
+        load->tally.uploads += slot->upload->file == NULL && !slot->is_late;
+        return;
+    }
+    load->tally.failed++;
+    slot->not_before = clock_seconds() + pause_after_trouble;
+    complain(load, slot, result != CURLE_OK ? curl_easy_strerror(result) : "upload",
+             buffer_text(&slot->reply));
+}
+
 static void finish(struct load_run *load, struct load_slot *slot, CURLcode result)
 {
     long status = 0;
@@ -152,8 +194,14 @@ static void finish(struct load_run *load, struct load_slot *slot, CURLcode resul
     slot->is_busy = false;
     load->busy--;
     curl_easy_getinfo(slot->easy, CURLINFO_RESPONSE_CODE, &status);
-    tally_latency(&load->tally, clock_seconds() - slot->due);
-    load->tally.bytes_in += slot->reply.length;
+    if (slot->upload != NULL) {
+        finish_upload(load, slot, result, status);
+        return;
+    }
+    if (!slot->is_late) {
+        tally_latency(&load->tally, clock_seconds() - slot->due);
+        load->tally.bytes_in += slot->reply.length;
+    }
     if (result != CURLE_OK || status != 200) {
         load->tally.failed++;
         log_request(load, slot, "failed", 0);
@@ -179,6 +227,8 @@ static double next_due(const struct load_run *load, const struct load_slot *slot
 
     if (slot->not_before > now)
         return slot->not_before;
+    if (slot->is_late || host_next_upload(&slot->host) != NULL)
+        return now;
     return load->arguments.rate > 0 ? load->begun + turn / load->arguments.rate : now;
 }
 
@@ -191,6 +241,8 @@ static double begin_due(struct load_run *load)
     bool time_is_over = arguments->time > 0 && now >= load->begun + arguments->time;
     int64_t first = load->turn;
 
+    if (time_is_over && load->tally.elapsed == 0)
+        load->tally.elapsed = now - load->counts_since;
     /* The run ends at its time, not when the next request would have been due. */
     if (arguments->time > 0 && !time_is_over && load->begun + arguments->time - now < soonest)
         soonest = load->begun + arguments->time - now;
@@ -201,11 +253,12 @@ static double begin_due(struct load_run *load)
 
         if (slot->is_busy || slot->is_done)
             continue;
-        if (time_is_over) {
+        if (time_is_over && (!arguments->finishes || slot->host.job_count == 0)) {
             slot->is_done = true;
             load->done++;
             continue;
         }
+        slot->is_late = slot->host.is_leaving = time_is_over;
         if (arguments->connections > 0 && load->busy >= (size_t)arguments->connections)
             break;
         due = next_due(load, slot, now);
@@ -280,7 +333,8 @@ static bool run(struct load_run *load)
         fputs("qmload: ended before --warm-up was over: nothing counts\n", stderr);
         return false;
     }
-    load->tally.elapsed = clock_seconds() - load->counts_since;
+    if (load->tally.elapsed == 0)
+        load->tally.elapsed = clock_seconds() - load->counts_since;
     return true;
 }
 
@@ -295,7 +349,6 @@ static bool prepare_slot(struct load_run *load, size_t number)
     slot->easy = curl_easy_init();
     if (slot->easy == NULL)
         return false;
-    curl_easy_setopt(slot->easy, CURLOPT_URL, load->arguments.url);
     curl_easy_setopt(slot->easy, CURLOPT_POST, 1L);
     curl_easy_setopt(slot->easy, CURLOPT_HTTPHEADER, load->headers);
     curl_easy_setopt(slot->easy, CURLOPT_WRITEFUNCTION, receive);
