@@ -122,6 +122,9 @@ void host_record_copy(const struct message *message, struct text email_addr, str
 
 void host_record_complete(const struct host_row *stored, struct message *message)
 {
+    /* A disk of no size was not measured: clients that cannot do so send 0 for both. */
+    if (!(message->d_free > 0) && !(message->d_total > 0))
+        message->has_d_free = false;
     if (message->has_d_free || message->has_project_disk_free || !(stored->d_free > 0))
         return;
     message->d_free = stored->d_free;
