@@ -194,6 +194,13 @@ static bool read_number(struct text value, double *ret_number)
     return true;
 }
 
+/* The first plan classes of this kind took the absolute value where a host told its version. */
+static void warn_of_negative(struct spec_reader *reader, double number, int line)
+{
+    if (number < 0 && text_starts(text_from(reader->field->name), TEXT("min_")))
+        warn(reader, line, "<%s> is below 0, so it demands nothing", reader->field->name);
+}
+
 static enum status set_field(struct spec_reader *reader, int line)
 {
     struct plan_class *class = &reader->classes[reader->count - 1];
@@ -214,6 +221,7 @@ static enum status set_field(struct spec_reader *reader, int line)
         return STATUS_OK;
     case FIELD_NUMBER:
         *(double *)at = number;
+        warn_of_negative(reader, number, line);
         return STATUS_OK;
     case FIELD_STRING:
         *(struct text *)at = text_copy(reader->arena, value);
