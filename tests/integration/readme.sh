@@ -66,12 +66,20 @@ reload_nginx() {
     done
     return 1
 }
+await_sockets() { # whoever types takes longer
+    for _ in {1..200}; do
+        if [ -S "$work/run/demo.socket" ] && [ -S "$work/run/demo-upload.socket" ]; then return 0; fi
+        sleep 0.1
+    done
+    return 1
+}
 RELOAD
     # shellcheck disable=SC2016 # a fence of Markdown
     sed -n '/^## A project of your own/,/^## /p' "$QM_SOURCE_DIR/README.md" | sed -n '/^```sh$/,/^```$/p' | grep -v '^```' |
         sed -e "s|/srv/|$work/srv/|g; s|/run/|$work/run/|g; s|127.0.0.1/|127.0.0.1:$port/|g; s|www-data|$group|g" \
             -e "s|--db-name demo --db-user demo|--db-name $schema --db-user $schema --db-socket $QM_TEST_SOCKET|" \
             -e "s|deploy nginx|& --file $work/nginx/conf.d/demo.conf --address 127.0.0.1 --group $group|" \
+            -e "/deploy nginx/s|\$| >$work/deployed|; /deploy nginx/i await_sockets" \
             -e "s|^nginx -t|nginx -t -e $work/nginx/error.log -c $work/nginx/nginx.conf|" \
             -e "s|systemctl reload nginx|reload_nginx|"
     cat <<CLIENT
@@ -91,7 +99,7 @@ curl -s -o $work/metrics http://127.0.0.1:$port/demo_cgi/cgi/metrics
 CLIENT
 } >"$work/commands"
 # Once more at the end, when the sockets are there.
-echo "$(grep 'deploy nginx' "$work/commands") >$work/again" >>"$work/commands"
+grep 'deploy nginx' "$work/commands" | sed 's|/deployed|/again|' >>"$work/commands"
 claim "the page has commands" test "$(grep -c 'qmctl\|quartermaster' "$work/commands")" -ge 10
 cd "$QM_SOURCE_DIR" || exit 1
 PATH="$QM_BINARY_DIR:$PATH" bash "$work/commands" >"$work/said" 2>&1 </dev/null
@@ -101,6 +109,8 @@ claim "a volunteer joins by a client, which has its result taken" grep -q "^task
 claim "and that is the answer" grep -qw success "$work/results"
 claim "the scheduler is found to answer" grep -qE '^scheduler .* ok ' "$work/said"
 claim "the database is worked with as $schema" grep -qE '^database .* ok ' "$work/said"
+claim "nothing is left to be run but what the page goes on with" test \
+    "$(sed -n 's/^run  *//p' "$work/deployed")" = "$(sed -n '/deploy nginx --socket/{n;p;}' "$QM_SOURCE_DIR/README.md")"
 claim "nothing fails" not grep -qE 'FAILED|^error' "$work/said"
 claim "uploads are found to work" not grep -q 'output files cannot be uploaded' "$work/said"
 claim "deploy is done" grep -q '^same ' "$work/again"
