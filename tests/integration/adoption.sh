@@ -173,6 +173,10 @@ claim "no word about an option that is off" not grep -q debug_send "$work/said"
 claim "no word about an order that stays" not grep -q priority_order "$work/said"
 claim "no word about the delay where it is short" not grep -q maintenance_delay "$work/said"
 expect 0 'feeder is disabled, and must stay disabled' adopt "$work/odd" --all
+sql "$schema" -e "SET sql_mode = ''; UPDATE app SET weight = 2;
+    INSERT INTO app SET name = 'old', user_friendly_name = '', weight = 5, deprecated = 1, create_time = 1"
+adopt "$work/odd" >"$work/said"
+claim "no word about weights that are equal where it matters" not grep -q weight "$work/said"
 sql "$schema" -e "SET sql_mode = ''; UPDATE app SET homogeneous_redundancy = 1, locality_scheduling = 2, n_size_classes = 3, beta = 1;
     INSERT INTO app SET name = 'heavy', user_friendly_name = '', weight = 3, create_time = 1;
     CREATE TRIGGER beside AFTER UPDATE ON host FOR EACH ROW SET @a = 1;
