@@ -60,15 +60,29 @@ start_loops() { # COUNT
 }
 end_loops() { for pid in "${loops[@]}"; do end_process "$pid"; done; }
 
-# --- a command that takes long: its lease is renewed meanwhile (looked at in the end)
-rows "SET sql_mode = ''; INSERT INTO app SET id = 2, name = 'slow', user_friendly_name = 'Slow'"
+# --- two commands that take long: the lease of one is renewed meanwhile, that of the other is lost before it
+# would be (both are looked at in the end)
+rows "SET sql_mode = ''; INSERT INTO app SET id = 2, name = 'slow', user_friendly_name = 'Slow';
+    INSERT INTO app SET id = 3, name = 'lost', user_friendly_name = 'Lost'"
 cat >"$work/slow" <<'SH'
 #!/bin/bash
 while [ ! -e "${0%/*}/enough" ]; do sleep 0.1; done
 SH
-chmod +x "$work/slow"
-finished 1 1
-rows "UPDATE workunit SET appid = 2"
+cat >"$work/lost" <<'SH'
+#!/bin/bash
+echo "$QM_JOB_ID" >>"${0%/*}/lost_calls"
+while [ ! -e "${0%/*}/enough" ]; do sleep 0.1; done
+exit 1 # then nothing is to be marked, which would be refused, before the next is begun
+SH
+chmod +x "$work/slow" "$work/lost"
+finished 101 102
+rows "UPDATE workunit SET appid = 3"
+"$QM_BINARY_DIR/qmctl" --project "$project" transition --now $now --assimilate "'$work/lost'" >"$work/lost.log" 2>&1 &
+lost_pid=$!
+started+=("$lost_pid")
+claim "another has its job, too" within 20 test -s "$work/lost_calls"
+rows "UPDATE qm_lease SET token = 7, valid_until = UNIX_TIMESTAMP() + 110 WHERE appid = 3 AND token <> 0"
+add_finished 1 1 2
 "$QM_BINARY_DIR/qmctl" --project "$project" transition --now $now --json --assimilate "'$work/slow'" >"$work/slow.json" 2>&1 &
 slow_pid=$!
 started+=("$slow_pid")
@@ -79,7 +93,7 @@ claim "a slow command has its job" within 20 slow_holds
 # --- three loops
 add_finished 2 60 1
 start_loops 3
-only_slow_left() { [ "$(left)" = 1 ]; }
+only_slow_left() { [ "$(left)" = 3 ]; }
 claim "three loops give on all that is finished" within 120 only_slow_left
 end_loops
 claim "each job once" test "$(cut -d' ' -f1 "$work/calls" | sort | uniq -d | wc -l)/$(wc -l <"$work/calls")" = 0/59
@@ -91,6 +105,9 @@ claim "the slow one's lease is renewed" within 60 is_renewed
 touch "$work/enough"
 wait "$slow_pid"
 claim "and its job is marked" grep -q '"assimilated": 1,' "$work/slow.json"
+wait "$lost_pid"
+claim "who has lost his lease begins no other job" test "$(cat "$work/lost_calls")" = 101
+rows "DELETE FROM qm_lease WHERE token = 7"
 claim "nothing is held in the end" test "$(rows "SELECT COUNT(*) FROM qm_lease WHERE token <> 0")" = 0
 
 # --- one is killed

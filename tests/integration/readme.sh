@@ -99,7 +99,8 @@ curl -s -o $work/metrics http://127.0.0.1:$port/demo_cgi/cgi/metrics
 CLIENT
 } >"$work/commands"
 # Once more at the end, when the sockets are there.
-grep 'deploy nginx' "$work/commands" | sed 's|/deployed|/again|' >>"$work/commands"
+again=$(sed -n '/deploy nginx/s|/deployed|/again|p' "$work/commands")
+echo "$again" >>"$work/commands"
 claim "the page has commands" test "$(grep -c 'qmctl\|quartermaster' "$work/commands")" -ge 10
 cd "$QM_SOURCE_DIR" || exit 1
 PATH="$QM_BINARY_DIR:$PATH" bash "$work/commands" >"$work/said" 2>&1 </dev/null

@@ -49,6 +49,10 @@ add_result 8 lookalike_1_0 4
 add_result 9 waits_1_0 4
 add_result 10 again_1_0 4
 add_result 11 outside_1_0 4
+add_result 12 namesake_1_0 4
+rows "UPDATE result SET xml_doc_in = '$(file_info unarchived_1_0_r7_0)<result>$(file_ref unarchived_1_0_r7_0)</result>'
+    WHERE id = 12" # proves nothing of another's file
+rm "$(path_of namesake_1_0_r7_0)"
 claim "they are purged" purge
 rows "DELETE FROM workunit; DELETE FROM result"
 add_result 20 unarchived_1_0 4

@@ -1229,7 +1229,8 @@ static void what_may_not_be_meant_so_is_warned_of(void **state)
         {"<gpu_type_regex>GPU</gpu_type_regex><ngpus>1</ngpus>", ""},
         {"<opencl/><double_precision_fp/>", ""}, /* of the CPU */
         {"<gpu_type>miner_asic</gpu_type>", ""},
-        {"<gpu_type>nvidia</gpu_type><ngpus>-1</ngpus><min_driver_version>0</min_driver_version>", ""},
+        {"<gpu_type>nvidia</gpu_type><ngpus>-1</ngpus><min_driver_version>0</min_driver_version>",
+         ""},
         {"<gpu_type>nvidia</gpu_type>\n<min_driver_version>-26000</min_driver_version>",
          "line 2: <min_driver_version> is below 0, so it demands nothing\n"},
         {"\n<gputype>nvidia</gputype>\n<min_gpu_ram>100</min_gpu_ram>\n<avgncpus>1</avgncpus>",
