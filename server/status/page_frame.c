@@ -14,11 +14,6 @@ static const struct {
 } kinds[PAGE_KINDS] = {
     [PAGE_SERVER] = {"status", "Server"}, [PAGE_PROJECT] = {"project", "Project"}};
 
-const char *page_word(enum page_kind kind)
-{
-    return kinds[kind].word;
-}
-
 enum page_kind page_of_word(struct text word)
 {
     int kind = 0;

@@ -19,9 +19,6 @@ enum { STATUS_BYTES_MAX = 1 << 20 };
 /* --- the whole -------------------------------------------------------------------------------- */
 
 enum page_kind { PAGE_SERVER, PAGE_PROJECT, PAGE_KINDS };
-/* The word by which the web server asks for the page (QM_PAGE), and its address beside the others.
- */
-const char *page_word(enum page_kind kind);
 /* NOT_FOUND in the form of PAGE_KINDS: no page has this word. */
 enum page_kind page_of_word(struct text word);
 

@@ -182,11 +182,6 @@ static double watched(const struct slot_ring *ring, const struct ring_slot *slot
     return fmax(slot->seconds, fmin(slot->seconds + slot->others_seconds, passed));
 }
 
-size_t slot_ring_slots(const struct slot_ring *ring)
-{
-    return ring->slot_count;
-}
-
 struct slot slot_ring_slot(const struct slot_ring *ring, size_t age)
 {
     const struct ring_slot *slot = slot_of_age(ring, age);

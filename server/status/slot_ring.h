@@ -59,7 +59,6 @@ void slot_ring_set_others(struct slot_ring *ring, int64_t begin, const struct sl
 /* Of the slot of that age. */
 struct slot_share slot_ring_own(const struct slot_ring *ring, size_t age);
 
-size_t slot_ring_slots(const struct slot_ring *ring);
 /* The slot of that age: 0 the newest, which is not over yet, to slots - 1. Of one that was not
  * watched `seconds` is 0 and the counts are 0. */
 struct slot slot_ring_slot(const struct slot_ring *ring, size_t age);

@@ -37,32 +37,13 @@ const struct buda_app *buda_app_find(const struct buda_apps *apps, int64_t numbe
     return NULL;
 }
 
-const struct buda_variant *buda_variant_find(const struct buda_apps *apps, int64_t app_number,
-                                             int64_t variant_number)
-{
-    const struct buda_app *app = buda_app_find(apps, app_number);
-
-    for (size_t i = 0; app != NULL && i < app->count; i++)
-        if (apps->variants[app->first + i].number == variant_number)
-            return &apps->variants[app->first + i];
-    return NULL;
-}
-
 /* --- CPU types -------------------------------------------------------------------------------- */
-
-static const char *const cpu_words[] = {
-    [BUDA_CPU_OTHER] = "other", [BUDA_CPU_INTEL] = "intel", [BUDA_CPU_ARM] = "arm"};
 
 enum buda_cpu buda_cpu_named(struct text word)
 {
     return text_is(word, "intel") ? BUDA_CPU_INTEL
            : text_is(word, "arm") ? BUDA_CPU_ARM
                                   : BUDA_CPU_OTHER;
-}
-
-const char *buda_cpu_word(enum buda_cpu cpu)
-{
-    return cpu_words[cpu];
 }
 
 enum buda_cpu buda_cpu_of(const struct text *platforms, size_t count)

@@ -65,12 +65,9 @@ enum {
 int64_t buda_number(struct text name);
 /* NULL: there is none. */
 const struct buda_app *buda_app_find(const struct buda_apps *apps, int64_t number);
-const struct buda_variant *buda_variant_find(const struct buda_apps *apps, int64_t app_number,
-                                             int64_t variant_number);
 
 /* By the words that desc.json and variant.json use. */
 enum buda_cpu buda_cpu_named(struct text word);
-const char *buda_cpu_word(enum buda_cpu cpu);
 /* That of the first platform that tells: of a Mac with ARM, which lists x86_64 too, ARM. */
 enum buda_cpu buda_cpu_of(const struct text *platforms, size_t count);
 

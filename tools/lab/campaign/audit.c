@@ -34,11 +34,6 @@ const char *rule_words(enum rule rule)
     return rules[rule].words;
 }
 
-enum rule_kind rule_kind(enum rule rule)
-{
-    return rules[rule].kind;
-}
-
 static const int64_t day_length = 86400; /* s */
 /* How far the clocks of two servers may be apart, in seconds: one was set an hour ahead and the
  * other an hour back; or one was set some seconds ahead. */

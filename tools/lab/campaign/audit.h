@@ -49,7 +49,6 @@ struct audit {
 
 const char *rule_name(enum rule rule);
 const char *rule_words(enum rule rule);
-enum rule_kind rule_kind(enum rule rule);
 
 /* The server's day of a host, by its number: days of hosts begin at different moments. */
 int64_t audit_day(int64_t hostid, int64_t time);

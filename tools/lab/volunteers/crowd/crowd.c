@@ -141,12 +141,6 @@ bool crowd_observe(struct crowd *crowd, struct observer observer)
     return true;
 }
 
-const struct volunteer *crowd_volunteers(const struct crowd *crowd, size_t *ret_count)
-{
-    *ret_count = crowd->count;
-    return crowd->volunteers;
-}
-
 const struct crowd_effort *crowd_effort(const struct crowd *crowd)
 {
     return &crowd->effort;

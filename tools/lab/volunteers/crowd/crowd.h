@@ -42,7 +42,6 @@ MUST_CHECK enum status crowd_run(struct crowd *crowd, struct failure *failure);
 void crowd_stop(void);
 bool crowd_is_stopped(void);
 
-const struct volunteer *crowd_volunteers(const struct crowd *crowd, size_t *ret_count);
 const struct crowd_effort *crowd_effort(const struct crowd *crowd);
 
 #endif
