@@ -101,14 +101,13 @@ static void write_pass_name(struct buffer *page, const struct pass_note_row *pas
     }
 }
 
-static void tell_passes(struct project_writer *writer, struct page_attention *attention)
+static void tell_passes(struct project_writer *writer, struct page_attention *attention,
+                        enum pass_state state)
 {
     const struct project_figures *figures = writer->figures;
 
     for (size_t i = 0, told = 0; i < figures->pass_count && told < PASSES_TOLD; i++) {
-        enum pass_state state = pass_state_of(&figures->passes[i], figures->now);
-
-        if (state == PASS_WELL)
+        if (pass_state_of(&figures->passes[i], figures->now) != state)
             continue;
         page_tell(attention, state == PASS_FAILS);
         write_pass_name(attention->items, &figures->passes[i]);
@@ -727,9 +726,10 @@ void project_page_write(const struct project_figures *figures, struct buffer *re
 
     tell_failures(&writer, &attention);
     tell_stuck(&writer, &attention);
-    tell_passes(&writer, &attention);
+    tell_passes(&writer, &attention, PASS_FAILS);
     tell_findings(&attention, "jobs", figures->job_errors);
     tell_findings(&attention, "versions", figures->version_errors);
+    tell_passes(&writer, &attention, PASS_FAILS_PARTLY);
     tell_counts(&writer, &attention);
     tell_disks(&writer, &attention);
     page_begin(ret_page, PAGE_PROJECT, figures->project, &attention);

@@ -869,8 +869,8 @@ static void write_waits(struct page_writer *writer)
 
 static void write_errors(struct page_writer *writer)
 {
-    static const char *const columns[] = {"<Errors", "Last hour", "Last day", "Since the start",
-                                          NULL};
+    static const char *const columns[] = {"<Errors and counts", "Last hour", "Last day",
+                                          "Since the start", NULL};
     static const struct {
         int total;
         const char *words;
