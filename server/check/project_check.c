@@ -11,6 +11,7 @@
 #include "server/base/file.h"
 #include "server/check/connection_check.h"
 #include "server/check/database_settings.h"
+#include "server/check/disk_room.h"
 #include "server/check/job_files.h"
 #include "server/check/master_url.h"
 #include "server/check/row_faults.h"
@@ -53,7 +54,6 @@ enum {
     SELDOM_S = 12 * 3600,
     CLOCK_AHEAD_S = 60,       /* clocks of several machines may differ by this */
     ENTRIES_LOOKED_AT = 5000, /* of a folder: its fan-out, and some files */
-    FILES_LEFT_LEAST = 1000,
     FINDING_BYTES = 4096,
     CHECK_BYTES_MAX = 64 * 1024 * 1024,
     BLOCK_BYTES_MAX = 65535,
@@ -223,12 +223,16 @@ static struct text folder_path(const struct check *check, struct text dir)
                             TEXT_ARG(check->config->project_dir_path), TEXT_ARG(dir));
 }
 
-/* File systems without such a bound say 0 of 0. */
-static bool has_no_inodes(const char *path)
+static void check_room(struct check *check, const char *option, const char *path)
 {
     struct statvfs room;
+    struct text words = NO_TEXT;
 
-    return statvfs(path, &room) == 0 && room.f_files > 0 && room.f_favail < FILES_LEFT_LEAST;
+    if (statvfs(path, &room) == 0)
+        words = disk_room_complaint(&room, check->arena);
+    if (words.length > 0)
+        found(check, CHECK_ERROR, "%s: the file system of %s has room for " TEXT_FORMAT,
+              place(check, option), path, TEXT_ARG(words));
 }
 
 /* Folders of the fan-out that other users made, such as a CGI program that ran as the web server.
@@ -274,16 +278,14 @@ static void check_folder(struct check *check, const char *option, struct text di
     else if (access(path, W_OK | X_OK) != 0)
         found(check, CHECK_WARNING, "%s: %s is not writable for the user who asks",
               place(check, option), path);
-    else if (has_no_inodes(path))
-        found(check, CHECK_ERROR,
-              "%s: the file system of %s has room for less than " COUNT_FORMAT " (df -i)",
-              place(check, option), path, COUNT_ARG(FILES_LEFT_LEAST, "more file"));
     else if ((info.st_mode & S_IWOTH) != 0)
         found(check, CHECK_WARNING,
               "%s: everybody on this machine can put files into %s, and replace others: chmod o-w",
               place(check, option), path);
-    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode) && access(path, W_OK | X_OK) == 0)
+    if (stat(path, &info) == 0 && S_ISDIR(info.st_mode) && access(path, W_OK | X_OK) == 0) {
+        check_room(check, option, path);
         check_folders_within(check, option, path);
+    }
 }
 
 /* Whether the one is the other, or lies in it. */

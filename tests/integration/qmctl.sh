@@ -702,7 +702,7 @@ sql -e "DELETE FROM $database.result WHERE name = 'left'"
 expect 0 '^demo +10001 +0 +0 ' in_project queue
 expect 0 '"unsent": 10000.*"batch": 7' in_project queue --by-batch --json
 expect 0 '^\{"jobs": 1, "unsent": 1, "in_progress": 0\}$' in_project jobs cancel single --yes --json
-expect 1 'the job is one of those that have their answer, or were cancelled before' in_project jobs cancel single --yes
+expect 1 'the job is left alone .finished, or cancelled before.$' in_project jobs cancel single --yes
 expect 1 'no such job' in_project jobs cancel nobody
 # Every change selects jobs alike, and counts them beforehand.
 printf '# some\n\nmany_1\nmany_2\nmny_3\n' >"$dir/names"
@@ -711,6 +711,8 @@ for change in cancel priority retry revalidate transition; do
     [ $change != priority ] || which+=(--priority 5)
     expect 2 "jobs $change needs a job's name, --name, --file, --ids, --batch, --app or --lost" in_project "${which[@]}"
     expect 2 'neither a number nor two' in_project "${which[@]}" --ids 7-
+    expect 2 'an empty name stands for all jobs' in_project "${which[@]}" --name ''
+    expect 0 '^0 jobs' in_project "${which[@]}" --lost --dry-run
     expect 1 'no application "dmeo"' in_project "${which[@]}" --app dmeo
     expect 1 'there is no such job .qmctl jobs list' in_project "${which[@]}" --name nobody --dry-run
     expect 1 'nowhere: No such file' in_project "${which[@]}" --file "$dir/nowhere"
@@ -718,12 +720,12 @@ for change in cancel priority retry revalidate transition; do
     expect 0 '^\{"jobs": [0-9]+, "left_alone": [0-9]+\}$' in_project "${which[@]}" --batch 7 --dry-run --json
 done
 expect 2 'needs --priority N' in_project jobs priority --batch 7
-expect 1 '1 name of the list: no job is called so; the first is "mny_3", line 5$' \
+expect 1 '1 name in the list without a job; the first is "mny_3", line 5$' \
     in_project jobs priority --file "$dir/names" --priority -5
 same "of which the others are done" "$(sql -e "SELECT COUNT(*) FROM $database.workunit JOIN $database.result r
     ON r.workunitid = workunit.id WHERE workunit.priority = -5 AND r.priority = -5")" 2
 expect 1 'the first is "mny_3"' sh -c "'$qmctl' --project '$project' jobs priority --file - --priority 0 <'$dir/names'"
-expect 0 '^0 jobs would be tried again; left alone: 10000 jobs, which did not fail,' in_project jobs retry --batch 7 --dry-run
+expect 0 '^0 jobs would be tried again; left alone: 10000 jobs .not failed, cancelled, or with lost input files.$' in_project jobs retry --batch 7 --dry-run
 expect 0 '10000 jobs cancelled' asked 7 jobs cancel --batch 7
 expect 0 $'^demo\t0\t0\t10001' in_project queue --tsv
 expect 2 'needs a job' in_project jobs cancel
@@ -963,7 +965,7 @@ empty() { # TABLE STATUS PATTERN
     expect "$2" "$3" in_project check-config
     sql -e "DROP TABLE $database.$1; RENAME TABLE $database.kept TO $database.$1"
 }
-empty app 0 'there is no application'
+empty app 1 'there is no application' # of the jobs that there are
 empty app_version 0 'no application has a version'
 empty platform 1 'there are no platforms'
 sql -e "ALTER TABLE $database.host_app_version DROP PRIMARY KEY"

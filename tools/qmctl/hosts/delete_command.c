@@ -170,21 +170,8 @@ enum exit_code command_user_delete(struct session *session)
     struct user_row user = {.id = 0};
     struct host_entry *rows = NULL;
     size_t count = 0;
-    int64_t id = 0;
-    enum status status = option_number(session, "id", 1, INT64_MAX, &id);
+    enum status status = session_account(session, &user);
 
-    if (status == STATUS_OK && id == 0 && session->argument_count == 0)
-        return usage_failed(session, "user delete needs an e-mail address or --id");
-    if (status == STATUS_OK)
-        status = session_db(session);
-    if (status == STATUS_OK)
-        status = session_db_failed(session,
-                                   db_admin_user_find(session->db, session->arena,
-                                                      session->argument_count > 0
-                                                          ? text_from(session->arguments[0])
-                                                          : NO_TEXT,
-                                                      id, &user),
-                                   "user");
     if (status == STATUS_OK)
         status = session_db_failed(
             session, db_admin_hosts(session->db, session->arena, 0, user.id, 1000, &rows, &count),
@@ -217,7 +204,8 @@ enum exit_code command_host_delete(struct session *session)
         status = session_db_failed(
             session, db_admin_hosts(session->db, session->arena, id, 0, 1, &rows, &count), "host");
     if (status == STATUS_OK && count == 0)
-        status = fail(&session->failure, STATUS_NOT_FOUND, "host: not found");
+        status = fail(&session->failure, STATUS_NOT_FOUND,
+                      "there is no host %" PRId64 " (qmctl hosts)", id);
     if (status != STATUS_OK)
         return session_failed(session);
     return delete_confirmed(

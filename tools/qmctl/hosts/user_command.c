@@ -96,29 +96,6 @@ enum exit_code command_user_list(struct session *session)
     return EXIT_DONE;
 }
 
-/* By its address, or by --id. */
-static enum status find_account(struct session *session, struct user_row *ret_user)
-{
-    int64_t id = 0;
-    enum status status = option_number(session, "id", 1, INT64_MAX, &id);
-
-    if (status == STATUS_OK && id == 0 && session->argument_count == 0) {
-        session->is_usage = true;
-        return fail(&session->failure, STATUS_INVALID, "%s needs an e-mail address or --id",
-                    session->command->name);
-    }
-    if (status == STATUS_OK)
-        status = session_db(session);
-    if (status != STATUS_OK)
-        return status;
-    status = db_admin_user_find(
-        session->db, session->arena,
-        session->argument_count > 0 ? text_from(session->arguments[0]) : NO_TEXT, id, ret_user);
-    if (status == STATUS_NOT_FOUND)
-        return fail(&session->failure, status, "there is no such account (qmctl user list)");
-    return session_db_failed(session, status, "user");
-}
-
 /* --- what an administrator sets -------------------------------------------------------------- */
 
 /* Texts, and flags that are "yes" or "no"; as options of `user set` and columns of `user show`. */
@@ -219,7 +196,7 @@ enum exit_code command_user_set(struct session *session)
     if (name != NULL && text_trim(text_from(name)).length == 0)
         return usage_failed(session, "--name: a name has at least one character");
     if (status == STATUS_OK)
-        status = find_account(session, &user);
+        status = session_account(session, &user);
     change.id = user.id;
     if (status == STATUS_OK)
         status = session_db_failed(
@@ -259,7 +236,7 @@ enum exit_code command_user_show(struct session *session)
     struct output_table table = TABLE_BEGIN(session, "accounts", titles);
     struct account_settings_row settings;
     struct user_row user = {.id = 0};
-    enum status status = find_account(session, &user);
+    enum status status = session_account(session, &user);
 
     if (status == STATUS_OK)
         status = session_db_failed(

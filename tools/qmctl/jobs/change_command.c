@@ -17,20 +17,19 @@
 
 #include "server/base/banned.h"
 
-/* What is said of each change: "3 jobs ...". */
+/* What is said of each change: "3 jobs would be cancelled", "left alone: 2 jobs (...)". */
 static const struct change_words {
     const char *would, *progress;
-    const char *left; /* the jobs it does not apply to */
+    const char *left; /* why it does not apply to a job */
 } change_words[] = {
-    [JOB_CHANGE_CANCEL] = {"would be cancelled", "jobs cancelled",
-                           "have their answer, or were cancelled before"},
-    [JOB_CHANGE_PRIORITY] = {"would get another priority", "jobs changed", "are over"},
+    [JOB_CHANGE_CANCEL] = {"would be cancelled", "jobs cancelled", "finished, or cancelled before"},
+    [JOB_CHANGE_PRIORITY] = {"would get another priority", "jobs changed", "finished"},
     [JOB_CHANGE_TRANSITION] = {"would be due now", "jobs due",
-                               "are kept from transitions (transitioner_flags)"},
+                               "kept from transitions by transitioner_flags"},
     [JOB_CHANGE_REVALIDATE] = {"would be validated again", "jobs to be validated",
-                               "have no result that can be judged again"},
+                               "without a result that can be judged again"},
     [JOB_CHANGE_RETRY] = {"would be tried again", "jobs tried again",
-                          "did not fail, were cancelled, or have lost their input files"},
+                          "not failed, cancelled, or with lost input files"},
 };
 
 struct changing {
@@ -187,10 +186,9 @@ static struct text left_words(const struct changing *changing)
 {
     uint64_t left = changing->sums.selected - changing->sums.jobs;
 
-    return left == 0
-               ? NO_TEXT
-               : text_print(changing->session->arena, "; left alone: " COUNT_FORMAT ", which %s",
-                            COUNT_ARG(left, "job"), change_words[changing->change.kind].left);
+    return left == 0 ? NO_TEXT
+                     : text_print(changing->session->arena, "; left alone: " COUNT_FORMAT " (%s)",
+                                  COUNT_ARG(left, "job"), change_words[changing->change.kind].left);
 }
 
 static struct text done_words(const struct changing *changing)
@@ -247,7 +245,7 @@ static void tell(struct changing *changing)
                                  TEXT_ARG(done_words(changing)), TEXT_ARG(left_words(changing))));
 }
 
-/* Whoever mistypes hears of it. */
+/* Mistyped names are named. */
 static enum status find_nothing(const struct changing *changing)
 {
     struct session *session = changing->session;
@@ -256,17 +254,25 @@ static enum status find_nothing(const struct changing *changing)
 
     if (sums->missing > 0 && changing->lines[first] > 0)
         return fail(&session->failure, STATUS_NOT_FOUND,
-                    COUNT_FORMAT " of the list: no job is called so; the first is \"" TEXT_FORMAT
+                    COUNT_FORMAT " in the list without a job; the first is \"" TEXT_FORMAT
                                  "\", line %" PRId64,
                     COUNT_ARG(sums->missing, "name"), TEXT_ARG(changing->names[first]),
                     changing->lines[first]);
     if (sums->selected == 1 && sums->jobs == 0 && session->argument_count > 0)
-        return fail(&session->failure, STATUS_NOT_FOUND, "the job is one of those that %s",
+        return fail(&session->failure, STATUS_NOT_FOUND, "the job is left alone (%s)",
                     change_words[changing->change.kind].left);
-    if (sums->selected == 0)
+    if (sums->selected == 0 && !changing->selection.is_lost)
         return fail(&session->failure, STATUS_NOT_FOUND,
                     "there is no such job (qmctl jobs list, qmctl batch list)");
     return STATUS_OK;
+}
+
+/* As of a shell's variable that was never set. */
+static bool is_empty(const struct session *session)
+{
+    const char *prefix = option_value(session, "name");
+
+    return prefix != NULL && text_trim(text_from(prefix)).length == 0;
 }
 
 static enum exit_code run_change(struct session *session, struct changing *changing)
@@ -278,6 +284,8 @@ static enum exit_code run_change(struct session *session, struct changing *chang
         return usage_failed(
             session, "%s needs a job's name, --name, --file, --ids, --batch, --app or --lost",
             session->command->name);
+    if (is_empty(session))
+        return usage_failed(session, "an empty name stands for all jobs: use --app");
     if (session->argument_count > 0 && option_given(session, "file"))
         return usage_failed(session, "with --file, names stand there");
     status = read_selection(changing);
@@ -296,7 +304,7 @@ static enum exit_code run_change(struct session *session, struct changing *chang
         status = change_all(changing, option_given(session, "dry-run"));
     if (status != STATUS_OK)
         return session_failed(session);
-    if (changing->sums.selected > 0)
+    if (changing->sums.selected > 0 || changing->selection.is_lost)
         tell(changing);
     return find_nothing(changing) == STATUS_OK ? EXIT_DONE : session_failed(session);
 }

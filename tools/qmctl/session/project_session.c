@@ -159,6 +159,28 @@ enum status session_user(struct session *session, const char *given, struct user
     return session_db_failed(session, status, "user");
 }
 
+enum status session_account(struct session *session, struct user_row *ret_user)
+{
+    int64_t id = 0;
+    enum status status = option_number(session, "id", 1, INT64_MAX, &id);
+
+    if (status == STATUS_OK && id == 0 && session->argument_count == 0) {
+        session->is_usage = true;
+        return fail(&session->failure, STATUS_INVALID, "%s needs an e-mail address or --id",
+                    session->command->name);
+    }
+    if (status == STATUS_OK)
+        status = session_db(session);
+    if (status != STATUS_OK)
+        return status;
+    status = db_admin_user_find(
+        session->db, session->arena,
+        session->argument_count > 0 ? text_from(session->arguments[0]) : NO_TEXT, id, ret_user);
+    if (status == STATUS_NOT_FOUND)
+        return fail(&session->failure, status, "there is no such account (qmctl user list)");
+    return session_db_failed(session, status, "user");
+}
+
 enum status session_batches(struct session *session)
 {
     enum status status = session_db(session);

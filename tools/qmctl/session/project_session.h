@@ -110,6 +110,9 @@ MUST_CHECK enum status session_app(struct session *session, const char *name,
 /* Likewise, an account by its e-mail address. */
 MUST_CHECK enum status session_user(struct session *session, const char *given,
                                     struct user_row *ret_user);
+/* The account that the command is about, by the e-mail address that is its argument, or by --id;
+ * connects to the database first. */
+MUST_CHECK enum status session_account(struct session *session, struct user_row *ret_user);
 /* Connects to a database that has tables for batches and submitters, or says what is missing. */
 MUST_CHECK enum status session_batches(struct session *session);
 /* Likewise, a batch by its name or number; of a number nobody asks whether there are such jobs. */
