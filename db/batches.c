@@ -9,16 +9,6 @@
 
 #include "server/base/banned.h"
 
-bool db_has_batches(const struct db *db)
-{
-    static const char *const tables[] = {"batch", "user_submit", "user_submit_app"};
-
-    for (size_t i = 0; i < sizeof(tables) / sizeof(tables[0]); i++)
-        if (!actual_table_exists(db_actual_columns(db), tables[i]))
-            return false;
-    return true;
-}
-
 /* --- what there is --------------------------------------------------------------------------- */
 
 /* The numbers rise where the rows fall. */

@@ -11,7 +11,8 @@
  *     any but RETIRED -- aborted --> ABORTED;  COMPLETE or ABORTED -- retired --> RETIRED
  *
  * What the row says of the jobs (njobs, fraction_done, nerror_jobs, credit_canonical) was true when
- * db_batch_refresh counted them last. Conventions as in db.h. */
+ * db_batch_refresh counted them last. Without db_has_batches only
+ * db_batch_list may be called. Conventions as in db.h. */
 #ifndef DB_BATCHES_H
 #define DB_BATCHES_H
 
@@ -21,10 +22,6 @@ struct answer_filter;
 
 enum { BATCH_STATE_NONE = -1 /* there is no row of the batch, only its jobs */ };
 #define BATCH_NAME_MOST 255 /* bytes */
-
-/* Whether the database has the table, and those of submitters.h. One of former years has not:
- * BOINC's own upgrade script brings them. Without it only db_batch_list may be called. */
-bool db_has_batches(const struct db *db);
 
 struct batch_view {
     struct batch_row row;

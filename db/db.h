@@ -612,10 +612,41 @@ MUST_CHECK enum status db_server_hosts_wait(struct db *db, int64_t id);
 /* Whether hosts waited for any of them a moment ago. */
 MUST_CHECK enum status db_servers_hosts_wait(struct db *db, bool *ret_do);
 
-/* The users that batches belong to: ret_userids[i] of ids[i], 0 where there is no such batch. The
- * ids rise, each once. */
+/* --- job streams -------------------------------------------------------------------------- */
+
+/* Whether the database has the tables of batches and submitters (batches.h, submitters.h). One of
+ * former years has not: BOINC's own upgrade script brings them. */
+bool db_has_batches(const struct db *db);
+
+struct app_name_row;
+struct batch_owner_row;
+struct stream_given_row;
+struct submitter_quota_row;
+
+/* The users that batches belong to, and their quotas as submitters (0: none), by rising id. */
 MUST_CHECK enum status db_batch_owners(struct db *db, struct arena *arena, const int64_t *ids,
-                                       size_t count, int64_t *ret_userids);
+                                       size_t count, struct batch_owner_row **ret_owners,
+                                       size_t *ret_count);
+MUST_CHECK enum status db_submitter_quotas(struct db *db, struct arena *arena,
+                                           struct submitter_quota_row **ret_quotas,
+                                           size_t *ret_count);
+/* By rising id. */
+MUST_CHECK enum status db_app_names(struct db *db, struct arena *arena,
+                                    struct app_name_row **ret_apps, size_t *ret_count);
+
+/* What a server handed out of a stream (server/policy/dispatch/stream.h) since it last said so. */
+struct stream_added {
+    int64_t kind, id;
+    double begin; /* its clock before */
+    double clock, flops;
+};
+/* Of several servers all is added up. */
+MUST_CHECK enum status db_streams_add(struct db *db, struct arena *arena,
+                                      const struct stream_added *added, size_t count);
+/* Those that were written in the last `age` seconds by the database's clock; the last ones first.
+ */
+MUST_CHECK enum status db_streams_given(struct db *db, struct arena *arena, int64_t age,
+                                        struct stream_given_row **ret_streams, size_t *ret_count);
 
 /* --- messages ----------------------------------------------------------------------------- */
 

@@ -60,23 +60,3 @@ enum status db_assignments_delete(struct db *db, const int64_t *ids, size_t coun
 {
     return DB_RUN(db, assignments_delete, NULL, .ids = {ids, count});
 }
-
-enum status db_batch_owners(struct db *db, struct arena *arena, const int64_t *ids, size_t count,
-                            int64_t *ret_userids)
-{
-    struct batch_owner_cursor rows;
-    struct batch_owner_row row;
-    enum status status = DB_QUERY(db, batch_owners, arena, &rows, .ids = {ids, count});
-
-    if (status != STATUS_OK)
-        return status;
-    for (size_t i = 0; i < count; i++)
-        ret_userids[i] = 0;
-    while (DB_NEXT(&rows, &row)) {
-        size_t at = sorted_find_id(ids, count, row.id);
-
-        if (at < count)
-            ret_userids[at] = row.user_id;
-    }
-    return DB_END(&rows);
-}

@@ -24,7 +24,7 @@ static const struct {
                     {"qm_connection", true},  {"qm_duty", true},      {"qm_host", true},
                     {"qm_host_said", true},   {"qm_host_fate", true}, {"qm_figures", true},
                     {"qm_lease", true},       {"qm_fate", true},      {"qm_pass", true},
-                    {"qm_workunit", true}};
+                    {"qm_stream", true},      {"qm_workunit", true}};
 
 static enum actual_kind kind_of(struct text data_type)
 {

@@ -10,12 +10,12 @@
  * host already had are not among them (already_had.c). The policies choose among them, and the
  * claim (claim.h) makes the chosen ones this host's, under the locks of their workunits: before it
  * all candidates are hints. Assigned jobs (assigned.c) go before candidates and through the same
- * claim. What each job stream was given is kept for the requests to come (stream_ledger.h). If
+ * claim. What each job stream was given is kept for the requests to come (shares.h). If
  * nothing was sent, the answer says why (answer_work.c). After the transaction source_finish gives
  * back what was taken and not sent.
  *
  * What the files of the room share stands here; other rooms use view.h, source.h, claim.h and
- * stream_ledger.h. */
+ * shares.h. */
 #ifndef SERVER_HANDOUT_HANDOUT_H
 #define SERVER_HANDOUT_HANDOUT_H
 

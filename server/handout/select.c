@@ -16,8 +16,8 @@
 #include "server/files/deletable_files.h"
 #include "server/handout/claim.h"
 #include "server/handout/handout.h"
+#include "server/handout/shares.h"
 #include "server/handout/source.h"
-#include "server/handout/stream_ledger.h"
 #include "server/handout/view.h"
 #include "server/policy/edf/deadline.h"
 #include "server/policy/edf/edf.h"
@@ -400,7 +400,6 @@ static enum status search_with_deletions(struct selection *selection)
     struct request *request = selection->request;
     struct host_view *view = &selection->view;
     const struct choice_notes judged = selection->judged;
-    const struct stream_shares shares = view->shares;
     struct id_list has_job = selection->has_job;
     struct deletable_files deletable;
     enum status status = deletable_files_find(request, &deletable);
@@ -419,7 +418,6 @@ static enum status search_with_deletions(struct selection *selection)
             return status;
         status = undo_claims(selection);
         selection->has_job = has_job;
-        view->shares = shares;
         selection->judged = judged; /* the undone search judged beside jobs that are not got */
     }
     return status;

@@ -11,7 +11,7 @@
 #include "server/base/budget.h"
 #include "server/base/counters.h"
 #include "server/base/random.h"
-#include "server/handout/stream_ledger.h"
+#include "server/handout/shares.h"
 #include "server/policy/disk/document_files.h"
 #include "server/policy/version/own_versions.h"
 #include "server/project/catalog.h"

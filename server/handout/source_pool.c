@@ -35,10 +35,9 @@ enum {
     TIMES_WANTED = 2,   /* times what is wanted, where it takes several classes */
     PROBE_TIMES = 4096, /* likewise: more than a page has classes, so that no lane is full */
     LOCALITY_JOBS = 64,
-    OPTION_COST = 20,  /* units of the budget */
-    STREAM_TIMES = 16, /* of them all, with job streams */
-    LANES_OF_STREAMS = STREAMS_MAX * RESOURCES_MAX
+    OPTION_COST = 20, /* units of the budget */
 };
+_Static_assert(POOL_LANES >= 2 * RESOURCES_MAX, "there are lanes for always-on apps");
 /* --- what the host can take ------------------------------------------------------------------ */
 
 static bool app_is_asked(const struct source *source, int64_t appid)
@@ -156,20 +155,13 @@ static bool group_is_open(struct source *source, const struct app_row *app,
     return class_is_open(source->view, &source->class_job);
 }
 
-/* Each stream has lanes of its own, so that all are at hand. The lane of an always-on app is its
- * own too: one job of it is wanted, whatever else is. */
-static size_t lane_of(const struct source *source, const struct app_row *app,
-                      const struct pool_group *group, size_t resource)
+/* The lane of an always-on app is its own: one job of it is wanted, whatever else is. */
+static size_t lane_of(const struct source *source, const struct app_row *app, size_t resource)
 {
-    const struct streams *streams = source->view->streams;
-    size_t stream = 0;
-
-    if (app->non_cpu_intensive != 0)
-        return LANES_OF_STREAMS + (size_t)(app - source->request->catalog->rows.apps) %
-                                      (POOL_LANES - LANES_OF_STREAMS);
-    if (streams != NULL)
-        stream = stream_of(streams, app->name, group->stream_batch, group->stream_owner);
-    return stream * RESOURCES_MAX + resource;
+    return app->non_cpu_intensive == 0
+               ? resource
+               : RESOURCES_MAX + (size_t)(app - source->request->catalog->rows.apps) %
+                                     (POOL_LANES - RESOURCES_MAX);
 }
 
 static bool judge(void *context, const struct pool_group *group, struct pool_terms *ret_terms)
@@ -186,7 +178,7 @@ static bool judge(void *context, const struct pool_group *group, struct pool_ter
     wish = wish_for(source, &key);
     if (wish->last == NULL)
         return false;
-    ret_terms->lane = lane_of(source, app, group, wish->last->resource);
+    ret_terms->lane = lane_of(source, app, wish->last->resource);
     ret_terms->flop = wish->flop;
     ret_terms->jobs = wish->jobs;
     class_limits(source->view, app->non_cpu_intensive != 0 ? CHECK_ALWAYS_ON : CHECK_NEW,
@@ -209,6 +201,7 @@ static struct job *jobs_of(struct source *source, const struct pool_answer *answ
         jobs[i] =
             (struct job){.resultid = answer->jobs[i].resultid,
                          .priority = answer->jobs[i].priority,
+                         .stream = answer->jobs[i].stream,
                          .workunit = &answer->jobs[i].workunit,
                          .app = catalog_app(request->catalog, answer->jobs[i].workunit.appid)};
     return jobs;
@@ -238,9 +231,7 @@ static bool ask(struct source *source, struct pool_question *ret_question, size_
 {
     size_t reply = (size_t)fmax((double)source->view->limits.reply, 1);
     size_t most = (size_t)source->view->config->candidate_rows;
-    const struct streams *streams = source->view->streams;
-    size_t times = streams != NULL ? STREAM_TIMES : TIMES_WANTED;
-    size_t jobs = source->is_probing ? PROBE_MAX : times * reply + 16;
+    size_t jobs = source->is_probing ? PROBE_MAX : TIMES_WANTED * reply + 16;
 
     if (source->request->message.file_count > 0)
         jobs += LOCALITY_JOBS;
@@ -253,9 +244,8 @@ static bool ask(struct source *source, struct pool_question *ret_question, size_
                                .context = source,
                                .jobs_max = jobs,
                                .classes_max = jobs,
-                               .times_wanted = source->is_probing ? PROBE_TIMES : TIMES_WANTED};
-    if (streams != NULL)
-        ret_question->lane_max = jobs / (streams->count * source->view->asked.resource_count) + 1;
+                               .times_wanted = source->is_probing ? PROBE_TIMES : TIMES_WANTED,
+                               .by_turn = source->view->streams != NULL && !source->is_probing};
     return ask_beside_held(source, ret_question) && had_ask(source->request, ret_question);
 }
 
@@ -278,7 +268,7 @@ static enum status take(struct source *source, struct pool_answer *ret_answer, b
     done = pool_take(request->pool, request->arena, &question, source->place, ret_answer);
     if (!source_note_taken(request, ret_answer) || !done)
         return STATUS_NO_MEMORY;
-    *ret_ends = ret_answer->count == 0 &&
+    *ret_ends = ret_answer->count == 0 && !question.by_turn &&
                 (!ret_answer->gave_up || is_same_place(&source->place, &ret_answer->place));
     source->place = ret_answer->place;
     source->others_have = ret_answer->others_have;

@@ -8,7 +8,7 @@
 #include "server/base/file.h"
 #include "server/base/sorted.h"
 #include "server/files/deletable_files.h"
-#include "server/handout/stream_ledger.h"
+#include "server/handout/shares.h"
 #include "server/handout/view_parts.h"
 #include "server/policy/result/reconcile.h"
 #include "server/policy/version/estimate.h"

@@ -11,6 +11,7 @@
 #include "server/pool/pool_internal.h"
 
 #include <math.h>
+#include <string.h>
 
 #include "server/base/banned.h"
 
@@ -18,7 +19,9 @@ enum {
     STEPS_MAX = 1 << 18, /* classes examined in one question: some milliseconds */
     STEPS_SHARE = 4,     /* a search may use this part of those that are left */
     WALK_MAX = 1 << 20,  /* jobs of the classes that were found, passed over or not */
-    CHOICE = 2           /* jobs more than are wanted, so that one that wants one has a choice */
+    CHOICE = 2,          /* jobs more than are wanted, so that one that wants one has a choice */
+    OWNERS_IN_VAIN =
+        256 /* streams of owners that are looked at for a host that none of them suits */
 };
 #define FPOPS_UNKNOWN 1e12
 #define ROUNDING      1e-6 /* of what fills a lane */
@@ -26,13 +29,9 @@ enum {
 /* A group that passed, and the best of its classes that was not picked yet. */
 struct group_runner {
     slot group, best;
+    size_t stream; /* in the search's list */
     struct class_rank rank;
     struct pool_terms terms;
-};
-
-struct lane {
-    double filled; /* times what is wanted */
-    size_t jobs;
 };
 
 struct pool_search {
@@ -40,10 +39,14 @@ struct pool_search {
     struct arena *arena;
     const struct pool_question *question;
     struct group_runner *runners;
-    size_t runner_count;
-    slot *others; /* groups that did not pass */
+    size_t runner_count, runner_capacity;
+    slot *others; /* groups that did not pass; NULL: it does not matter which */
     size_t other_count;
-    struct lane *lanes;        /* up to the last that a runner has */
+    struct stream *streams; /* that are looked at; their clocks run with what is picked */
+    size_t stream_count, stream_capacity;
+    size_t owners; /* streams of owners that were looked at, the furthest behind first */
+    double *lanes; /* how full each is, in times what is wanted */
+    size_t lane_capacity;
     struct pool_place full_at; /* where the first lane was full */
     size_t steps;
     bool gave_up;
@@ -53,34 +56,22 @@ struct pool_search {
     uint64_t had_keys[POOL_SUBJECTS];
 };
 
-/* Finds the groups that pass. False: no memory. */
-static bool begin(struct pool_search *search)
+/* Grows a list until it has place `at`; new places are zeroed. False: no memory. */
+static bool make_room(struct arena *arena, void **items, size_t at, size_t *capacity,
+                      size_t item_size)
 {
-    struct pool *pool = search->pool;
-    size_t lane_count = 0;
+    size_t old = *capacity;
+    void *larger;
 
-    search->runners = ARENA_ARRAY(search->arena, pool->group_count, struct group_runner);
-    search->others = ARENA_ARRAY(search->arena, pool->group_count, slot);
-    if (search->runners == NULL || search->others == NULL)
-        return false;
-    for (size_t i = 0; i < pool->group_count; i++) {
-        struct group_runner *runner = &search->runners[search->runner_count];
-        const struct group_node *group = group_at(pool, pool->group_list[i]);
-
-        if (group->root == 0)
-            continue;
-        runner->group = pool->group_list[i];
-        if (!search->question->judge(search->question->context, &group->key, &runner->terms)) {
-            search->others[search->other_count++] = pool->group_list[i];
-            continue;
-        }
-        must(runner->terms.lane < POOL_LANES);
-        if (runner->terms.lane >= lane_count)
-            lane_count = runner->terms.lane + 1;
-        search->runner_count++;
-    }
-    search->lanes = ARENA_ARRAY(search->arena, lane_count, struct lane);
-    return search->lanes != NULL;
+    if (at < old)
+        return true;
+    while (*capacity <= at)
+        *capacity = *capacity == 0 ? 4 : *capacity * 2;
+    larger = arena_alloc_array(arena, *capacity, item_size);
+    if (larger != NULL && old > 0)
+        memcpy(larger, *items, old * item_size);
+    *items = larger;
+    return larger != NULL;
 }
 
 static void run(struct pool_search *search, struct group_runner *runner,
@@ -96,25 +87,132 @@ static void run(struct pool_search *search, struct group_runner *runner,
         runner->rank = class_rank_of(class_at(search->pool, runner->best));
 }
 
-static bool is_full(const struct pool_search *search, size_t lane)
+/* The groups of a stream that pass join the search, each with its best class behind `after`. False:
+ * no memory. */
+static bool add_stream(struct pool_search *search, const struct stream_node *node,
+                       const struct class_rank *after)
 {
-    size_t most = search->question->lane_max;
+    struct pool *pool = search->pool;
+    size_t at = search->stream_count;
 
-    return search->lanes[lane].filled >= search->question->times_wanted - ROUNDING ||
-           (most > 0 && search->lanes[lane].jobs >= most);
+    if (!make_room(search->arena, (void **)&search->streams, at, &search->stream_capacity,
+                   sizeof(search->streams[0])))
+        return false;
+    search->streams[search->stream_count++] = stream_now(pool, node);
+    for (slot number = node->first_group; number != 0;
+         number = group_at(pool, number)->stream_next) {
+        const struct group_node *group = group_at(pool, number);
+        struct group_runner *runner;
+
+        if (group->root == 0)
+            continue;
+        if (!make_room(search->arena, (void **)&search->runners, search->runner_count,
+                       &search->runner_capacity, sizeof(search->runners[0])))
+            return false;
+        runner = &search->runners[search->runner_count];
+        *runner = (struct group_runner){.group = number, .stream = at};
+        if (!search->question->judge(search->question->context, &group->key, &runner->terms)) {
+            if (search->others != NULL)
+                search->others[search->other_count++] = number;
+            continue;
+        }
+        must(runner->terms.lane < POOL_LANES);
+        if (!make_room(search->arena, (void **)&search->lanes, runner->terms.lane,
+                       &search->lane_capacity, sizeof(search->lanes[0])))
+            return false;
+        run(search, runner, after);
+        search->runner_count++;
+    }
+    return true;
 }
 
-static struct group_runner *leader(struct pool_search *search)
+static bool add_streams(struct pool_search *search, const struct stream_list *list,
+                        const struct class_rank *after)
+{
+    for (size_t i = 0; i < list->count; i++)
+        if (!add_stream(search, list->nodes[i], after))
+            return false;
+    return true;
+}
+
+/* Finds the groups that pass; of owners' streams none yet, where these come by turn. False: no
+ * memory. */
+static bool begin(struct pool_search *search, const struct class_rank *after)
+{
+    const struct stream_clocks *clocks = &search->pool->streams;
+
+    return add_streams(search, &clocks->named, after) &&
+           (search->question->by_turn || add_streams(search, &clocks->owners, after));
+}
+
+static bool is_full(const struct pool_search *search, size_t lane)
+{
+    return search->lanes[lane] >= search->question->times_wanted - ROUNDING;
+}
+
+static int64_t level_of(const struct pool_search *search, const struct group_runner *runner)
+{
+    return stream_level(search->streams[runner->stream].key, runner->rank.priority);
+}
+
+static double clock_of(const struct pool_search *search, const struct group_runner *runner)
+{
+    return search->streams[runner->stream].clock;
+}
+
+static bool is_before(const struct pool_search *search, const struct group_runner *a,
+                      const struct group_runner *b)
+{
+    if (search->question->by_turn) {
+        if (level_of(search, a) != level_of(search, b))
+            return level_of(search, a) > level_of(search, b);
+        if (clock_of(search, a) != clock_of(search, b))
+            return clock_of(search, a) < clock_of(search, b);
+    }
+    return rank_compare(&a->rank, &b->rank) < 0;
+}
+
+static struct group_runner *best_runner(struct pool_search *search)
 {
     struct group_runner *best = NULL;
 
     for (size_t i = 0; i < search->runner_count; i++) {
         struct group_runner *runner = &search->runners[i];
         if (runner->best != 0 && !is_full(search, runner->terms.lane) &&
-            (best == NULL || rank_compare(&runner->rank, &best->rank) < 0))
+            (best == NULL || is_before(search, runner, best)))
             best = runner;
     }
     return best;
+}
+
+/* Whether a job of an owner's stream that was not looked at yet, and of none further behind, may
+ * come before the best one. */
+static bool owner_comes_before(const struct pool_search *search, const struct stream_node *owner,
+                               const struct group_runner *best, size_t in_vain)
+{
+    int64_t level;
+
+    if (best == NULL)
+        return in_vain < OWNERS_IN_VAIN;
+    level = level_of(search, best);
+    return level < 0 || (level == 0 && clock_of(search, best) >= owner->stream.clock);
+}
+
+/* *ret_leader: the best class of all, NULL: there is none. False: no memory. */
+static bool find_leader(struct pool_search *search, struct group_runner **ret_leader)
+{
+    const struct stream_list *owners = &search->pool->streams.owners;
+    struct group_runner *best = best_runner(search);
+    size_t in_vain = 0;
+
+    while (search->question->by_turn && search->owners < owners->count &&
+           owner_comes_before(search, owners->nodes[search->owners], best, in_vain++)) {
+        if (!add_stream(search, owners->nodes[search->owners++], NULL))
+            return false;
+        best = best_runner(search);
+    }
+    *ret_leader = best;
+    return true;
 }
 
 /* How many jobs of a class are asked for. */
@@ -221,40 +319,47 @@ static bool pick_begin(struct pool_search *search)
     return search->picked != NULL;
 }
 
+/* Jobs of the runner's best class. */
+static size_t pick_best(struct pool_search *search, struct group_runner *best)
+{
+    const struct pool_question *question = search->question;
+    const struct class_node *node = class_at(search->pool, best->best);
+    size_t left = question->jobs_max - search->picked_count, lane = best->terms.lane, jobs;
+    double wanted = jobs_wanted(node, &best->terms), share = wanted + CHOICE;
+    double more =
+        fmin(wanted, ceil((question->times_wanted - search->lanes[lane] - ROUNDING) * share));
+    struct stream *stream = &search->streams[best->stream];
+
+    jobs = pick(search, node, more < (double)left ? (size_t)more : left);
+    search->lanes[lane] += (double)jobs / share;
+    stream->clock += (double)jobs * fmax(node->key.fpops_est, 1) / stream->weight;
+    run(search, best, &best->rank);
+    return jobs;
+}
+
 static bool take(struct pool_search *search, struct pool_place after, struct pool_answer *answer)
 {
     const struct pool_question *question = search->question;
     const struct class_rank behind = {after.priority, after.resultid, after.is_of_others};
     size_t classes = 0;
 
-    if (!begin(search))
+    if (!begin(search, after.is_set ? &behind : NULL))
         return false;
-    for (size_t i = 0; i < search->runner_count; i++)
-        run(search, &search->runners[i], after.is_set ? &behind : NULL);
     while (classes < question->classes_max && search->picked_count < question->jobs_max) {
-        struct group_runner *best = leader(search);
-        size_t left = question->jobs_max - search->picked_count, lane, jobs;
-        double wanted, share, more;
+        struct group_runner *best;
+        size_t lane;
 
+        if (!find_leader(search, &best))
+            return false;
         if (best == NULL)
             break;
         lane = best->terms.lane;
-        if (question->lane_max > 0 && left > question->lane_max - search->lanes[lane].jobs)
-            left = question->lane_max - search->lanes[lane].jobs;
-        answer->place = (struct pool_place){true, best->rank.is_of_others, best->rank.priority,
-                                            best->rank.resultid};
-        wanted = jobs_wanted(class_at(search->pool, best->best), &best->terms);
-        share = wanted + CHOICE;
-        more = fmin(wanted,
-                    ceil((question->times_wanted - search->lanes[lane].filled - ROUNDING) * share));
-        jobs = pick(search, class_at(search->pool, best->best),
-                    more < (double)left ? (size_t)more : left);
-        search->lanes[lane].filled += (double)jobs / share;
-        search->lanes[lane].jobs += jobs;
+        if (!question->by_turn)
+            answer->place = (struct pool_place){true, best->rank.is_of_others, best->rank.priority,
+                                                best->rank.resultid};
+        classes += pick_best(search, best) > 0;
         if (is_full(search, lane) && !search->full_at.is_set)
             search->full_at = answer->place;
-        classes += jobs > 0;
-        run(search, best, &best->rank);
     }
     if (search->full_at.is_set)
         answer->place = search->full_at;
@@ -409,7 +514,8 @@ static slot nearest(struct pool_search *search, enum class_limit which, bool str
 static bool explain(struct pool_search *search, struct pool_answer *answer)
 {
     answer->jobs = ARENA_ARRAY(search->arena, search->question->jobs_max + 1, struct pool_job);
-    if (answer->jobs == NULL || !begin(search))
+    search->others = ARENA_ARRAY(search->arena, search->pool->group_count, slot);
+    if (answer->jobs == NULL || search->others == NULL || !begin(search, NULL))
         return false;
     for (int which = 0; which < CLASS_LIMIT_COUNT; which++) {
         slot number = nearest(search, (enum class_limit)which, true);

@@ -25,8 +25,7 @@ static void make_keys(const struct pool *pool, const struct pool_job *job,
     ret_group->app_version_id = workunit->app_version_id;
     ret_group->app_version_num = workunit->app_version_num;
     ret_group->user = pool->by_user ? workunit->batch : 0;
-    ret_group->stream_batch = job->stream_batch;
-    ret_group->stream_owner = job->stream_owner;
+    ret_group->stream = job->stream.key;
     ret_group->buda_app = workunit->buda_app;
     memset(ret_class, 0, sizeof(*ret_class));
     class_amounts(workunit, ret_class->amounts);
@@ -94,6 +93,10 @@ static slot group_make(struct pool *pool, const struct pool_group *key, const in
     node = group_at(pool, number);
     node->key = *key;
     memcpy(node->sizes, sizes, CLASS_LIMIT_COUNT);
+    if (!stream_add_group(pool, number)) {
+        slots_give(&pool->groups, number);
+        return 0;
+    }
     node->list_at = pool->group_count;
     pool->group_list[pool->group_count++] = number;
     return number;
@@ -132,6 +135,7 @@ static void group_forget_if_empty(struct pool *pool, slot number)
     while (*link != number)
         link = &group_at(pool, *link)->hash_next;
     *link = node->hash_next;
+    stream_remove_group(pool, number);
     last = pool->group_list[--pool->group_count];
     pool->group_list[node->list_at] = last;
     group_at(pool, last)->list_at = node->list_at;
@@ -362,6 +366,7 @@ void class_describe(const struct pool *pool, const struct class_node *node,
 
     *ret_job = (struct pool_job){
         .priority = key->priority,
+        .stream = stream_now(pool, group_at(pool, node->group)->stream),
         .workunit = {.appid = group->appid,
                      .batch = key->batch,
                      .rsc_fpops_est = key->fpops_est,

@@ -238,6 +238,8 @@ static enum status step(struct filler *filler, struct db *db, const struct confi
         status = read_window(filler, db, now);
     if (status == STATUS_OK)
         status = fill_sweep(filler, db, config, now);
+    if (status == STATUS_OK)
+        status = fill_keep_streams(filler, db, config, now);
     *ret_pause = filler->news.due - now;
     if (divide_some(filler->pool) || more || filler->news.is_in_window)
         *ret_pause = 0;

@@ -12,8 +12,8 @@
  * and every some seconds the server says in qm_server that it is alive, and each second it reads
  * which others are (servers.c divides the jobs among them). Nothing is locked in the database;
  * each piece is a transaction of its own. The rows go into the pool through fill_take_rows, which
- * adds their job streams (streams.c). Requests meet the filler in two places only: the pool, and
- * in simulated time filler_follow, where they wait for it. */
+ * adds their job streams (fill_streams.c). Requests meet the filler in two places only: the pool,
+ * and in simulated time filler_follow, where they wait for it. */
 #ifndef SERVER_POOL_FILL_H
 #define SERVER_POOL_FILL_H
 

@@ -39,8 +39,13 @@ struct sweep_reader {
     int64_t priority, id; /* read so far */
     double due, began;
     double had_due; /* when the pool is to forget the older half of who had what */
-    uint64_t streams_key;
+    uint64_t streams_digest;
     bool reads_again; /* this sweep: the job streams are others now */
+};
+
+/* Clocks of job streams, in the database. */
+struct stream_keeper {
+    double due, read_at; /* read_at 0: never */
 };
 
 /* Simulated time that has passed: what requests want (-1: none came), the last step, the next.
@@ -75,6 +80,7 @@ struct filler {
 
     struct news_reader news;
     struct sweep_reader sweep;
+    struct stream_keeper streams;
 };
 
 /* --- fill_rows.c ------------------------------------------------------------------------------ */
@@ -90,12 +96,20 @@ MUST_CHECK enum status fill_take_rows(struct filler *filler, struct db *db,
 MUST_CHECK enum status fill_sweep(struct filler *filler, struct db *db, const struct config *config,
                                   double now);
 
-/* --- streams.c -------------------------------------------------------------------------------- */
+/* --- fill_streams.c --------------------------------------------------------------------------- */
 
-/* Tells jobs that a stream of config.xml is meant for from others. */
+/* Says of each job which stream it is of. */
 MUST_CHECK enum status fill_mark_streams(struct db *db, struct arena *arena,
                                          const struct config *config, struct pool_job *jobs,
                                          size_t count);
+/* Names lines of config.xml that are none. */
+void fill_log_streams(const struct config *config);
+/* Brings the weights of owners' streams up to date. */
+MUST_CHECK enum status fill_weigh_streams(struct filler *filler, struct db *db,
+                                          const struct config *config);
+/* Now and then: writes what was handed out of each stream, and reads what other servers did. */
+MUST_CHECK enum status fill_keep_streams(struct filler *filler, struct db *db,
+                                         const struct config *config, double now);
 
 /* --- fill_thread.c ---------------------------------------------------------------------------- */
 

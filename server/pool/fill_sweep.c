@@ -159,14 +159,17 @@ enum status fill_sweep(struct filler *filler, struct db *db, const struct config
     pool_figures(filler->pool, &figures);
     if (!filler->sweep.is_under_way) {
         double soonest = filler->sweep.due - sweep_interval(filler, config) + sweep_soon;
-        uint64_t key = stream_lines_key(config->stream);
-        bool other_streams = key != filler->sweep.streams_key;
+        uint64_t digest = streams_digest(config);
+        bool other_streams = digest != filler->sweep.streams_digest;
         if (now < filler->sweep.due && !other_streams &&
             !(pool_is_low(filler->pool) && now >= soonest))
             return STATUS_OK;
         begin_sweep(filler, now);
         filler->sweep.reads_again = other_streams;
-        filler->sweep.streams_key = key;
+        filler->sweep.streams_digest = digest;
+        if (other_streams)
+            fill_log_streams(config);
+        return fill_weigh_streams(filler, db, config);
     }
     if (filler->sweep.is_ending) {
         end_sweep(filler, config, now);

@@ -68,6 +68,7 @@ void pool_destroy(struct pool *pool)
     free(pool->group_hash);
     free(pool->group_list);
     free(pool->reread_ids);
+    streams_clear(pool);
     had_clear(&pool->had);
     pthread_mutex_destroy(&pool->lock);
     pool->magic = 0;
@@ -202,6 +203,13 @@ static bool push_out(struct pool *pool, slot class_number)
     return true;
 }
 
+static void weigh_stream(struct pool *pool, slot class_number, const struct pool_job *job)
+{
+    if (job->stream.weight > 0)
+        group_at(pool, class_at(pool, class_number)->group)->stream->stream.weight =
+            job->stream.weight;
+}
+
 /* Of a job that is not held. False: no memory. */
 static bool put_new(struct pool *pool, const struct pool_job *job)
 {
@@ -216,6 +224,7 @@ static bool put_new(struct pool *pool, const struct pool_job *job)
         pool->lacks_class = pool->lacks_class || !class_at(pool, class_number)->has_more;
     } else {
         done = add(pool, job, class_number);
+        weigh_stream(pool, class_number, job);
     }
     class_forget_if_empty(pool, class_number);
     return done;
@@ -228,8 +237,10 @@ static bool put(struct pool *pool, const struct pool_job *job)
     if (number == 0)
         return put_new(pool, job);
     job_at(pool, number)->sweep = pool->sweep;
-    if (class_is_of(pool, job_at(pool, number)->class_number, job))
+    if (class_is_of(pool, job_at(pool, number)->class_number, job)) {
+        weigh_stream(pool, job_at(pool, number)->class_number, job);
         return true;
+    }
     class_number = class_of(pool, job);
     if (class_number == 0) {
         pool_forget(pool, number);
@@ -237,6 +248,7 @@ static bool put(struct pool *pool, const struct pool_job *job)
     }
     detach(pool, number);
     attach(pool, number, class_number);
+    weigh_stream(pool, class_number, job);
     return true;
 }
 

@@ -26,6 +26,7 @@
 #include "db/rows.h"
 #include "server/base/status.h"
 #include "server/policy/dispatch/class_limits.h"
+#include "server/policy/dispatch/stream.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -43,9 +44,9 @@ void pool_destroy(struct pool *pool); /* NULL is fine */
 
 struct pool_job {
     int64_t resultid, priority;
-    uint32_t class_number;              /* in answers, for pool_take_more */
-    int64_t stream_batch, stream_owner; /* of the batch, where a job stream names them; else 0 */
-    struct workunit_row workunit;       /* copied; of its texts the keywords are kept */
+    uint32_t class_number;        /* in answers, for pool_take_more */
+    struct stream stream;         /* its key; in answers the weight and the clock besides */
+    struct workunit_row workunit; /* copied; of its texts the keywords are kept */
 };
 
 /* Adds jobs, or brings those that are held up to date. Where the pool is full a job of a class that
@@ -84,13 +85,12 @@ bool pool_divide_some(struct pool *pool);
 struct pool_group {
     int64_t appid, hr_class, app_version_id, app_version_num;
     int64_t user; /* the only one who may have them (user_filter); 0: anybody */
-    int64_t stream_batch, stream_owner; /* see struct pool_job */
-    int64_t buda_app;                   /* science app; 0: none */
+    struct stream_key stream;
+    int64_t buda_app; /* science app; 0: none */
 };
 
-/* Separate demands (CPU, each coprocessor, each stream) that are served side by side, as of CPU and
- * coprocessors, and of job streams. */
-enum { POOL_LANES = 4096 };
+/* Separate demands that are served side by side: the CPU, each coprocessor, each always-on app. */
+enum { POOL_LANES = 256 };
 
 /* What a host can take of a group, and how much of it is wanted. */
 struct pool_terms {
@@ -118,7 +118,9 @@ struct pool_question {
     size_t jobs_max, classes_max;
     double
         times_wanted; /* a lane is full when it holds so many times what is wanted and a few more */
-    size_t lane_max;  /* or so many jobs; 0: any number */
+    /* The job stream that is behind comes first, below what priority puts before it (stream_level);
+     * the answer has no place, and of streams of owners only some are looked at. */
+    bool by_turn;
     /* By enum pool_subject, where such a rule is in force, else 0: jobs of workunits in
      * pool_note_had are passed over, and of neighbours of one workunit one is given. */
     int64_t subjects[POOL_SUBJECTS];
@@ -194,6 +196,38 @@ struct pool_survey {
 MUST_CHECK bool pool_survey(struct pool *pool, struct arena *arena,
                             const struct pool_survey_question *question,
                             struct pool_survey *ret_survey);
+
+/* --- job streams (policy(7) 10.3) ------------------------------------------------------------- */
+
+/* Jobs of a stream that were sent. */
+struct pool_booking {
+    struct stream_key key;
+    double flops;
+};
+void pool_charge(struct pool *pool, const struct pool_booking *bookings, size_t count);
+/* The clock of a stream, and its weight if the pool knows it; the key, and else the weight, are
+ * given. */
+void pool_stream_find(struct pool *pool, struct stream *stream);
+/* Weights that are new. A stream of which nothing is known is passed over. */
+void pool_streams_weigh(struct pool *pool, const struct stream *streams, size_t count);
+
+/* What a stream was given. */
+struct pool_stream {
+    struct stream stream;
+    bool has_jobs;               /* the pool holds some */
+    double flops;                /* FLOP, as far as this server knows of all servers */
+    double new_clock, new_flops; /* of these, what only this process knows */
+    double begun;                /* for pool_streams_read: its clock when it was served last */
+};
+/* In no order; in the arena. False: no memory. */
+MUST_CHECK bool pool_streams(struct pool *pool, struct arena *arena,
+                             struct pool_stream **ret_streams, size_t *ret_count);
+/* The new figures of these streams were written where other servers read them. */
+void pool_streams_written(struct pool *pool, const struct pool_stream *streams, size_t count);
+/* Clocks and FLOP of all servers, as they were read there; without memory they are passed over. */
+void pool_streams_read(struct pool *pool, const struct pool_stream *streams, size_t count);
+/* Now and then: brings clocks that fell too far behind forward, forgets what says nothing more. */
+void pool_streams_tidy(struct pool *pool);
 
 /* --- figures --------------------------------------------------------------------------------- */
 

@@ -94,8 +94,26 @@ struct group_node {
     int8_t sizes[CLASS_LIMIT_COUNT];
     uint32_t classes, jobs;
     size_t list_at; /* in group_list */
+    struct stream_node *stream;
+    slot stream_next, stream_previous; /* in its list of groups */
 };
 enum { GROUP_BUCKETS = 4096 };
+
+struct stream_entry;
+struct stream_node;
+/* Those that hold groups. */
+struct stream_list {
+    struct stream_node **nodes;
+    size_t count, capacity;
+};
+/* What streams had (stream_clocks.c). Streams of owners, of which there may be thousands, are in
+ * order of their clocks; that of one that fell too far behind may stand further behind than it
+ * counts (stream_clock), until it is tidied. */
+struct stream_clocks {
+    struct stream_entry *all; /* a hash of the nodes by key */
+    struct stream_list named, owners;
+    struct stream_pace pace;
+};
 
 /* Who had a result of which workunit, as 64 bits mixed of both: two pairs that mix to the same are
  * less likely than a fault of the memory. Two tables of open addressing, made when the first pair
@@ -138,6 +156,7 @@ struct pool {
     slot divide_at; /* 0: divided */
 
     struct had_pairs had;
+    struct stream_clocks streams;
 
     int64_t *reread_ids;
     size_t reread_count;
@@ -202,6 +221,21 @@ uint64_t had_key(enum pool_subject subject, int64_t id);
 bool had_before(const struct had_pairs *pairs, uint64_t key, int64_t workunitid);
 size_t had_bytes(const struct had_pairs *pairs);
 void had_clear(struct had_pairs *pairs);
+
+/* --- stream_clocks.c -------------------------------------------------------------------------- */
+
+struct stream_node {
+    struct stream stream;
+    double flops, new_clock, new_flops; /* see struct pool_stream */
+    slot first_group, last_group;
+};
+
+/* Puts a group into its stream, which is made if it is not known; false: no memory. */
+bool stream_add_group(struct pool *pool, slot number);
+void stream_remove_group(struct pool *pool, slot number);
+/* As it counts. */
+struct stream stream_now(const struct pool *pool, const struct stream_node *node);
+void streams_clear(struct pool *pool);
 
 /* --- classes.c -------------------------------------------------------------------------------- */
 

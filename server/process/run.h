@@ -13,9 +13,9 @@
  *
  * A snapshot is what one request reads: configuration, catalog and project files, all immutable
  * and with a count of holders. `current` is swapped under one mutex that is held for a few pointer
- * copies; the old snapshot lives until its last request has ended. The load meter, the streams'
- * ledger, the pool and the state of the file database are shared as they are, and each says itself
- * how threads may use it. Everything else of a request belongs to its worker.
+ * copies; the old snapshot lives until its last request has ended. The load meter, the pool and the
+ * state of the file database are shared as they are, and each says itself how threads may use it.
+ * Everything else of a request belongs to its worker.
  *
  * The main thread waits for signals: SIGHUP has the log opened and everything read again, SIGTERM
  * and SIGINT stop. Once a second it cuts connections on which a web server takes too long.

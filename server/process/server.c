@@ -10,7 +10,6 @@
 #include "server/base/random.h"
 #include "server/fates/fates.h"
 #include "server/files/host_files.h"
-#include "server/handout/stream_ledger.h"
 #include "server/join/join_limits.h"
 #include "server/pool/fill.h"
 #include "server/pool/pool.h"
@@ -42,7 +41,6 @@ struct server {
     struct snapshot current;
     struct load_meter load;
     _Atomic uint64_t database_away_ns; /* since when; 0: it is there */
-    struct stream_ledger *ledger;
     struct fates *fates;
     struct fates_keeper *fates_keeper;
     struct project_keeper *project_keeper;
@@ -92,11 +90,6 @@ struct fates_keeper *server_fates_keeper(struct server *server)
 struct project_keeper *server_project_keeper(struct server *server)
 {
     return server->project_keeper;
-}
-
-struct stream_ledger *server_ledger(struct server *server)
-{
-    return server->ledger;
 }
 
 struct join_limits *server_join_limits(struct server *server)
@@ -444,7 +437,6 @@ enum status server_create(const struct server_options *options, struct server **
     server->began = (int64_t)time(NULL);
     pthread_mutex_init(&server->lock, NULL);
     recording_init(&server->recording);
-    server->ledger = stream_ledger_create();
     server->fates = fates_create();
     server->fates_keeper = fates_keeper_create();
     server->health = health_create();
@@ -452,7 +444,7 @@ enum status server_create(const struct server_options *options, struct server **
     server->id = server->id > 0 ? server->id : 1;
     server->project_keeper = project_keeper_create();
     server->status = status_keeper_create(server->id);
-    status = server->ledger == NULL || server->fates == NULL || server->fates_keeper == NULL ||
+    status = server->fates == NULL || server->fates_keeper == NULL ||
                      server->project_keeper == NULL || server->health == NULL ||
                      server->status == NULL
                  ? fail(failure, STATUS_NO_MEMORY, "no memory")
@@ -480,7 +472,6 @@ void server_destroy(struct server *server)
     if (server == NULL)
         return;
     snapshot_release(&server->current);
-    stream_ledger_destroy(server->ledger);
     fates_destroy(server->fates);
     fates_keeper_destroy(server->fates_keeper);
     project_keeper_destroy(server->project_keeper);

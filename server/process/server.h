@@ -17,7 +17,6 @@ struct pool;
 struct load_meter;
 struct join_limits;
 struct recording;
-struct stream_ledger;
 struct fates;
 struct fates_keeper;
 struct project_keeper;
@@ -59,8 +58,6 @@ void server_destroy(struct server *server); /* NULL is fine */
 const struct server_options *server_options(const struct server *server);
 struct load_meter *server_load(struct server *server);
 struct recording *server_recording(struct server *server);
-/* What job streams have had in this process. */
-struct stream_ledger *server_ledger(struct server *server);
 /* What became of the results of this process's requests. */
 struct fates *server_fates(struct server *server);
 /* What became of those of all processes. */

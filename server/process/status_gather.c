@@ -5,7 +5,6 @@
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
 #include "server/fates/fates_summary.h"
-#include "server/handout/stream_ledger.h"
 #include "server/policy/plan_class/plan_class_builtin.h"
 #include "server/policy/plan_class/plan_demands.h"
 #include "server/pool/pool.h"
@@ -22,6 +21,7 @@
 #include "server/status/public_page.h"
 #include "server/status/status_page.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +30,7 @@
 
 #include "server/base/banned.h"
 
-enum { RESOURCES_SHOWN = 16 };
+enum { RESOURCES_SHOWN = 16, STREAMS_SHOWN = 32 };
 #define ARENA_BYTES_MAX ((size_t)64 * 1024 * 1024)
 
 void status_gather_turn(struct server *server)
@@ -267,27 +267,64 @@ static bool take_fates(struct server *server, struct arena *arena, struct fates_
     return true;
 }
 
-static bool take_streams(struct server *server, const struct config *config, struct arena *arena,
-                         struct project_figures *figures)
+static struct text words_of_stream(struct arena *arena, const struct catalog *catalog,
+                                   struct stream_key key)
 {
-    struct stream_given *given;
+    const struct app_row *app = NULL;
+
+    switch ((enum stream_kind)key.kind) {
+    case STREAM_APP:
+        if (catalog != NULL)
+            app = catalog_app(catalog, key.id);
+        return app != NULL ? text_print(arena, "app " TEXT_FORMAT, TEXT_ARG(app->name))
+                           : text_print(arena, "app number %" PRId64, key.id);
+    case STREAM_USER:
+        return text_print(arena, "user %" PRId64, key.id);
+    case STREAM_BATCH:
+        return text_print(arena, "batch %" PRId64, key.id);
+    case STREAM_REST:
+        break;
+    }
+    return TEXT("rest");
+}
+
+/* Those that have jobs, then those that had most. */
+static int compare_streams(const void *a, const void *b)
+{
+    const struct pool_stream *left = a, *right = b;
+
+    if (left->has_jobs != right->has_jobs)
+        return left->has_jobs ? -1 : 1;
+    return (left->flops < right->flops) - (left->flops > right->flops);
+}
+
+static bool take_streams(struct server *server, const struct snapshot *snapshot,
+                         struct arena *arena, struct project_figures *figures)
+{
+    struct pool_stream *given;
     struct project_stream *streams;
     double weights = 0, flops = 0;
     size_t count;
 
-    if (!stream_ledger_figures(server_ledger(server), config->stream, arena, &given, &count))
+    if (!streams_exist(snapshot->config) || server_pool(server) == NULL)
+        return true;
+    if (!pool_streams(server_pool(server), arena, &given, &count))
         return false;
+    if (count > 0)
+        qsort(given, count, sizeof(given[0]), compare_streams);
+    for (size_t i = 0; i < count; i++) {
+        weights += given[i].has_jobs ? given[i].stream.weight : 0;
+        flops += given[i].flops;
+    }
+    count = count < STREAMS_SHOWN ? count : STREAMS_SHOWN;
     streams = ARENA_ARRAY(arena, count, struct project_stream);
     if (streams == NULL)
         return false;
-    for (size_t i = 0; i < count; i++) {
-        weights += given[i].weight;
-        flops += given[i].flops;
-    }
     for (size_t i = 0; i < count; i++)
-        streams[i] = (struct project_stream){.words = given[i].words,
-                                             .share = weights > 0 ? given[i].weight / weights : NAN,
-                                             .had = flops > 0 ? given[i].flops / flops : NAN};
+        streams[i] = (struct project_stream){
+            .words = words_of_stream(arena, snapshot->catalog, given[i].stream.key),
+            .share = given[i].has_jobs ? given[i].stream.weight / weights : NAN,
+            .had = flops > 0 ? given[i].flops / flops : NAN};
     figures->streams = streams;
     figures->stream_count = count;
     return true;
@@ -315,7 +352,7 @@ static bool gather_project(struct server *server, const struct snapshot *snapsho
     if (!project_keeper_figures(server_project_keeper(server), arena, figures.now, week,
                                 &figures) ||
         !take_fates(server, arena, fates, week, &figures) ||
-        !take_streams(server, snapshot->config, arena, &figures))
+        !take_streams(server, snapshot, arena, &figures))
         return false;
     take_findings(server, &figures);
     if (snapshot->catalog != NULL) {

@@ -141,25 +141,23 @@ bool worker_begin_request(struct worker *worker, struct exchange *exchange,
     const struct web_request *web = &exchange->web;
     struct request *request = &exchange->request;
 
-    *request =
-        (struct request){.config = snapshot->config,
-                         .catalog = snapshot->catalog,
-                         .keys = &snapshot->project->keys,
-                         .blocks = &snapshot->project->blocks,
-                         .plan_classes = &snapshot->project->plan_classes,
-                         .buda = &snapshot->project->buda,
-                         .ledger = worker->receiver != NULL ? server_ledger(worker->server) : NULL,
-                         .fates = server_fates(worker->server),
-                         .world = &database_world,
-                         .pool = server_pool(worker->server),
-                         .arena = exchange_arena(exchange, snapshot->config),
-                         .now = web->now,
-                         .seed = web->seed,
-                         .transport = web->transport,
-                         .stop_sched = snapshot->stop_sched,
-                         .stop_work = snapshot->stop_work,
-                         .database_away_for = away_for(worker),
-                         .wait = wait_seconds};
+    *request = (struct request){.config = snapshot->config,
+                                .catalog = snapshot->catalog,
+                                .keys = &snapshot->project->keys,
+                                .blocks = &snapshot->project->blocks,
+                                .plan_classes = &snapshot->project->plan_classes,
+                                .buda = &snapshot->project->buda,
+                                .fates = server_fates(worker->server),
+                                .world = &database_world,
+                                .pool = server_pool(worker->server),
+                                .arena = exchange_arena(exchange, snapshot->config),
+                                .now = web->now,
+                                .seed = web->seed,
+                                .transport = web->transport,
+                                .stop_sched = snapshot->stop_sched,
+                                .stop_work = snapshot->stop_work,
+                                .database_away_for = away_for(worker),
+                                .wait = wait_seconds};
     request->load = server_options(worker->server)->clock_from_request
                         ? simulated_load(worker, snapshot->config, web)
                         : *load;

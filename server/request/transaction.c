@@ -18,8 +18,8 @@
 #include "server/base/clock.h"
 #include "server/base/counters.h"
 #include "server/base/random.h"
+#include "server/handout/shares.h"
 #include "server/handout/source.h"
-#include "server/handout/stream_ledger.h"
 #include "server/request/request_group.h"
 
 #include <string.h>

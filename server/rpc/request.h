@@ -37,7 +37,6 @@ struct pool;
 struct project_blocks;
 struct project_keys;
 struct stream_booking;
-struct stream_ledger;
 struct fates;
 struct fate_entry;
 struct world;
@@ -162,8 +161,7 @@ struct request {
     const struct project_blocks *blocks;     /* NULL: none */
     const struct plan_classes *plan_classes; /* NULL: the built-in ones */
     const struct buda_apps *buda;            /* NULL: no science apps */
-    struct stream_ledger *ledger; /* what job streams have had; NULL: nothing is remembered */
-    struct fates *fates;          /* what became of results; NULL: nothing is counted */
+    struct fates *fates;                     /* what became of results; NULL: nothing is counted */
     struct db *db;
     const struct world *world; /* of whom handing out asks: see world.h */
     struct pool *pool;         /* NULL: none, jobs come by query */

@@ -668,8 +668,8 @@ static void write_streams(struct project_writer *writer)
         return;
     page_begin_section(writer->page, "streams", "Job streams");
     page_begin_table(&writer->table, writer->page,
-                     "Target share of each stream in config.xml, and the share that this process "
-                     "has given it since it started or the streams changed.",
+                     "Target share of each stream that has jobs now, and its share of the FLOP "
+                     "that all servers have handed out.",
                      columns);
     for (size_t i = 0; i < figures->stream_count; i++) {
         page_begin_row(&writer->table);

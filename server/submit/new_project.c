@@ -75,6 +75,7 @@ void project_write_config(const struct new_project *project, struct buffer *buff
     write_option(buffer, "delete_delay_hours", TEXT("168"));
     write_option(buffer, "extend_deadlines", TEXT("1"));
     write_option(buffer, "learn_availability", TEXT("1"));
+    write_option(buffer, "submitter_streams", TEXT("1"));
     buffer_add_string(buffer, "  </config>\n  <tasks>\n  </tasks>\n  <daemons>\n  </daemons>\n"
                               "</boinc>\n");
 }

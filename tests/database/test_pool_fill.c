@@ -209,6 +209,93 @@ static void a_sweep_repairs_the_rest(void **state)
     close_keeper(&keeper);
 }
 
+/* --- job streams ------------------------------------------------------------------------------ */
+
+static void charge(struct keeper *keeper, int64_t owner, double flops)
+{
+    pool_charge(keeper->pool, &(struct pool_booking){.key = {STREAM_USER, owner}, .flops = flops},
+                1);
+}
+
+static struct stream find_stream(struct keeper *keeper, int64_t owner)
+{
+    struct stream stream = {.key = {STREAM_USER, owner}, .weight = 1};
+
+    pool_stream_find(keeper->pool, &stream);
+    return stream;
+}
+
+static void submit_jobs(void)
+{
+    add_jobs(1, 20, 0);
+    test_sql(database, "UPDATE workunit SET batch = 5 + id %% 2;"
+                       "INSERT INTO batch (id, user_id) VALUES (5, 7), (6, 8);"
+                       "INSERT INTO user_submit SET user_id = 7, quota = 3");
+    assert_status(STATUS_OK, config_set(config, TEXT("submitter_streams"), TEXT("1"), NULL));
+}
+
+/* What either hands out counts for both within some seconds, and for one that begins later. */
+static void servers_share_the_clocks_of_streams(void **state)
+{
+    struct keeper one, other, later;
+
+    (void)state;
+    submit_jobs();
+    one = open_keeper(1, 1000);
+    other = open_keeper(2, 1000);
+    pass(&one, 2);
+    pass(&other, 2);
+    assert_real(find_stream(&one, 7).weight, 3, 0);
+    assert_real(find_stream(&one, 8).weight, 1, 0); /* who is no submitter */
+    charge(&one, 7, 3e12);
+    charge(&other, 7, 6e12);
+    charge(&other, 8, 1e12);
+    pass(&one, 6);
+    pass(&other, 6);
+    pass(&one, 6);
+    assert_real(find_stream(&one, 7).clock, 3e12, 1);
+    assert_real(find_stream(&other, 7).clock, 3e12, 1);
+    assert_real(find_stream(&one, 8).clock, 1e12, 1);
+    close_keeper(&one);
+    close_keeper(&other);
+    later = open_keeper(3, 1000);
+    pass(&later, 6);
+    assert_real(find_stream(&later, 7).clock, 3e12, 1);
+    assert_i64(test_sql_integer(database, "SELECT flops FROM qm_stream WHERE id = 7"),
+               9000000000000);
+    close_keeper(&later);
+}
+
+/* The next sweep sees what an administrator gave. */
+static void a_quota_that_changes_is_the_weight(void **state)
+{
+    struct keeper keeper;
+
+    (void)state;
+    submit_jobs();
+    keeper = open_keeper(1, 1000);
+    pass(&keeper, 2);
+    test_sql(database, "UPDATE user_submit SET quota = 9");
+    pass(&keeper, config->pool_sweep + 1);
+    assert_real(find_stream(&keeper, 7).weight, 9, 0);
+    close_keeper(&keeper);
+}
+
+/* Batches have no owners there. */
+static void a_database_without_submitters_has_no_owners(void **state)
+{
+    struct keeper keeper;
+
+    (void)state;
+    submit_jobs();
+    test_sql(database, "DROP TABLE user_submit; DROP TABLE user_submit_app");
+    keeper = open_keeper(1, 1000);
+    pass(&keeper, 20);
+    assert_int_equal(figures_of(&keeper).jobs, 20);
+    assert_int_equal(figures_of(&keeper).groups, 1);
+    close_keeper(&keeper);
+}
+
 /* Whatever the database fails to answer: what was read before it is not passed over. */
 static void a_step_that_fails_loses_nothing(void **state)
 {
@@ -463,6 +550,9 @@ int main(void)
         CASE(a_late_commit_is_found_in_the_trailing_window),
         CASE(new_jobs_of_a_restored_database_are_found),
         CASE(a_sweep_repairs_the_rest),
+        CASE(servers_share_the_clocks_of_streams),
+        CASE(a_quota_that_changes_is_the_weight),
+        CASE(a_database_without_submitters_has_no_owners),
         CASE(a_step_that_fails_loses_nothing),
         CASE(what_the_feeder_passes_over_stays_out),
         CASE(a_full_pool_refills_what_runs_low),

@@ -6,7 +6,6 @@
 #include "server/base/arena.h"
 #include "server/base/clock.h"
 #include "server/base/counters.h"
-#include "server/handout/stream_ledger.h"
 #include "server/pool/fill.h"
 #include "server/pool/pool.h"
 #include "server/project/catalog.h"
@@ -624,7 +623,6 @@ static void share_with_a_flood(const char *stream, int app, int flood, const cha
     set_rule("resend_lost_results", "0");
     set_rule("stream", stream);
     pool_server_pass(&server, 5); /* the jobs it holds are told apart anew */
-    server.serving.ledger = stream_ledger_create();
     for (int i = 0; i < 6; i++) {
         const struct answer *answer = ask(&server, 1, 4e9, 350);
 
@@ -633,7 +631,6 @@ static void share_with_a_flood(const char *stream, int app, int flood, const cha
             of_second += answer->jobs[j].resultid > 200000;
     }
     assert_int_equal(of_second, 10);
-    stream_ledger_destroy(server.serving.ledger);
 }
 
 static void an_app_gets_its_share_behind_a_flood(void **state)

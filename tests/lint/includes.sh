@@ -25,7 +25,7 @@ libxml/*             server/base/xml.c
 openssl/*            server/base/crypto.c
 crypt.h              server/base/password.c
 fcgiapp.h            server/process/fcgi.c tools/lab/qmstub/main.c
-uthash.h             server/fates/fates.c server/process/waiting.c server/submit/stage.c tools/lab/campaign/*
+uthash.h             server/fates/fates.c server/pool/stream_clocks.c server/process/waiting.c server/submit/stage.c tools/lab/campaign/*
 utlist.h             server/process/body_turns.c server/process/waiting.c server/process/receive.c server/upload/upload_lines.c
 jansson.h            server/base/json.c
 curl/*               tools/* tests/integration/*

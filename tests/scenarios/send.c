@@ -149,7 +149,15 @@ void send_client(struct story *story, const struct words *words)
 
 /* Every story is told twice: as by plain CGI, and as by a server process (QM_TEST_POOL), which has
  * a job pool and remembers what job streams have had. */
-static struct pool *make_pool(struct story *story)
+static void fill_pool(struct story *story, struct filler *filler, double now)
+{
+    double pause;
+
+    if (filler_step(filler, story->db, now, &pause) != STATUS_OK)
+        story_fail(story, "pool: %s", db_error(story->db));
+}
+
+static struct pool *make_pool(struct story *story, struct filler **ret_filler)
 {
     struct pool *pool = pool_create(100000, story->config->user_filter);
     struct filler *filler = filler_create(pool, story->config, 1);
@@ -158,22 +166,23 @@ static struct pool *make_pool(struct story *story)
     if (filler == NULL)
         story_fail(story, "no memory");
     for (double now = 1; !figures.is_filled; now += 0.1) {
-        double pause;
-
-        if (filler_step(filler, story->db, now, &pause) != STATUS_OK)
-            story_fail(story, "pool: %s", db_error(story->db));
+        fill_pool(story, filler, now);
         pool_figures(pool, &figures);
     }
     if (filler_leave(filler, story->db) != STATUS_OK)
         story_fail(story, "pool: %s", db_error(story->db));
-    filler_destroy(filler);
+    *ret_filler = filler;
     return pool;
 }
 
-static void end_pool(struct story *story, struct pool *pool)
+static void end_pool(struct story *story, struct pool *pool, struct filler *filler)
 {
+    enum { MUCH_LATER = 1000 };
     struct pool_figures figures;
 
+    if (streams_exist(story->config)) /* what they had is kept in the database */
+        fill_pool(story, filler, MUCH_LATER);
+    filler_destroy(filler);
     pool_figures(pool, &figures);
     if (figures.taken != 0)
         story_fail(story, "%zu jobs were not given back to the pool", figures.taken);
@@ -204,6 +213,7 @@ static void check_jobs_are_written(struct story *story)
 void send_now(struct story *story, const struct words *words)
 {
     struct buffer reply = buffer_on_heap(0);
+    struct filler *filler = NULL;
     const char *fault = NULL;
 
     if (words->count > 0)
@@ -227,15 +237,14 @@ void send_now(struct story *story, const struct words *words)
         .database_away_for = story->database_is_away ? story->now - story->database_away_since : 0,
         .transport = {.body = story->body}};
     if (getenv("QM_TEST_POOL") != NULL && !story->database_is_away) {
-        story->request.pool = make_pool(story);
-        story->request.ledger = story->ledger;
+        story->request.pool = make_pool(story, &filler);
     }
     world_let_meanwhile_happen(story);
     request_run(&story->request, &reply);
     if (story->request.db != NULL)
         (void)db_end(story->request.db);
     if (story->request.pool != NULL)
-        end_pool(story, story->request.pool);
+        end_pool(story, story->request.pool, filler);
     story->request.pool = NULL;
     story->sends++;
     story->reply = text_copy(story->arena, buffer_text(&reply));

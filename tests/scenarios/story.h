@@ -20,7 +20,6 @@ struct arena;
 struct catalog;
 struct config;
 struct db;
-struct stream_ledger;
 struct test_database;
 
 /* The words after a command, and the same as they were written. */
@@ -55,10 +54,10 @@ struct story {
     struct test_database *database;
     struct db *db; /* the server's */
     struct files_health files_health;
-    struct files *files;          /* the link to the file database, as a worker has it */
-    struct stream_ledger *ledger; /* as a server process has it; plain CGI has none */
-    double now;                   /* epoch; the only clock */
-    uint64_t sequence;            /* seeds and row numbers */
+    struct files *files; /* the link to the file database, as a worker has it */
+
+    double now;        /* epoch; the only clock */
+    uint64_t sequence; /* seeds and row numbers */
     bool stop_sched;
     bool database_is_away;
     double database_away_since; /* epoch */

@@ -6,7 +6,6 @@
 #include "db/states.h"
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
-#include "server/handout/stream_ledger.h"
 #include "server/policy/plan_class/plan_class_builtin.h"
 #include "server/project/catalog.h"
 #include "tests/scenarios/story.h"
@@ -312,7 +311,6 @@ void world_open(struct story *story)
     story->config = test_database_config(story->database);
     story->config->project_dir_path = TEXT("."); /* the templates are found there */
     story->db = test_database_open(story->database);
-    story->ledger = stream_ledger_create();
     story->files = files_create(&story->files_health);
     story->request_arena = arena_create((size_t)story->config->request_memory_max);
     /* Rows of a scenario leave columns out, and bytes are bytes. */
@@ -335,7 +333,6 @@ void world_close(struct story *story)
         (void)nftw(story->buda_folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
     db_close(story->db);
     files_destroy(story->files);
-    stream_ledger_destroy(story->ledger);
     test_sql(story->database, "DROP DATABASE IF EXISTS " TEXT_FORMAT,
              TEXT_ARG(world_files_name(story)));
     test_database_destroy(story->database);

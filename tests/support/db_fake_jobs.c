@@ -375,11 +375,18 @@ enum status db_job_documents(struct db *db, struct arena *in, const int64_t *res
 
 /* Batch 10 n belongs to user n. */
 enum status db_batch_owners(struct db *db, struct arena *in, const int64_t *ids, size_t count,
-                            int64_t *ret_userids)
+                            struct batch_owner_row **ret_owners, size_t *ret_count)
 {
-    for (size_t i = 0; i < count; i++)
-        ret_userids[i] = ids[i] / 10;
-    return CALL(0);
+    *ret_owners = ARENA_ARRAY(in, count, struct batch_owner_row);
+    *ret_count = *ret_owners == NULL ? 0 : count;
+    for (size_t i = 0; i < *ret_count; i++)
+        (*ret_owners)[i] = (struct batch_owner_row){.id = ids[i], .user_id = ids[i] / 10};
+    return *ret_owners == NULL ? STATUS_NO_MEMORY : CALL(0);
+}
+
+bool db_has_batches(const struct db *db)
+{
+    return true;
 }
 
 /* Of the workunits none is there when it is to be locked; tests/database looks at the rest. */

@@ -60,7 +60,6 @@ static struct request request_of(const struct serving *serving, struct arena *ar
                             .world = &database_world,
                             .pool = serving->pool,
                             .files = serving->files,
-                            .ledger = serving->ledger,
                             .fates = serving->fates,
                             .arena = arena,
                             .now = now,

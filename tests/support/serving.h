@@ -26,7 +26,7 @@ struct serving {
     /* As you like: what each request is given. */
     struct pool *pool;
     struct files *files;
-    struct stream_ledger *ledger;
+
     struct fates *fates;
 };
 

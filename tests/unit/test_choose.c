@@ -369,29 +369,57 @@ static void redundancy_of_the_project_is_for_apps_without_their_own(void **state
 /* Two streams of weights 3 and 1 in one reply, with jobs of one size. */
 static void streams_share_a_reply(void **state)
 {
-    struct streams streams = {.items = {{.weight = 1}, {.weight = 3}}, .count = 2};
+    const struct streams streams = {.count = 1};
     size_t count, of_second = 0;
 
     (void)state;
     for (size_t i = 0; i < 40; i++) {
         add_job(0, 100, 0);
-        world->jobs[i].stream = i >= 20;
+        world->jobs[i].stream =
+            (struct stream){.key = {STREAM_APP, i >= 20}, .weight = i >= 20 ? 3 : 1};
     }
     world->view.streams = &streams;
     world->view.asked.resources[0].seconds = 1600;
     count = choose();
     assert_int_equal(count, 16);
     for (size_t i = 0; i < count; i++)
-        of_second += chosen[i]->stream;
+        of_second += chosen[i]->stream.key.id == 1;
     assert_int_equal(of_second, 12);
     /* What was given before counts. */
-    for (size_t i = 0; i < 40; i++)
+    for (size_t i = 0; i < 40; i++) {
         world->jobs[i].is_gone = false;
-    world->view.shares.used[1] = 1e15;
+        world->jobs[i].stream.clock = i >= 20 ? 1e15 : 0;
+    }
     count = choose();
     assert_int_equal(count, 16);
     for (size_t i = 0; i < count; i++)
-        assert_int_equal(chosen[i]->stream, 0);
+        assert_i64(chosen[i]->stream.key.id, 0);
+}
+
+/* An owner's priorities order the owner's own jobs; beside others they count as 0. */
+static void owners_order_their_own_jobs_only(void **state)
+{
+    const struct streams streams = {.count = 1, .by_owner = true};
+    static const struct {
+        int64_t owner, priority;
+        double clock;
+    } rows[] = {{0, 3, 9}, {7, 1000000, 5}, {7, 2, 5}, {8, -5, 4}, {0, 0, 4.5}, {0, -1, 1}};
+    static const size_t order[] = {0, 3, 4, 1, 2, 5};
+
+    (void)state;
+    for (size_t i = 0; i < 6; i++) {
+        add_job(0, 100, 0);
+        world->jobs[i].priority = rows[i].priority;
+        world->jobs[i].stream =
+            (struct stream){.key = {rows[i].owner > 0 ? STREAM_USER : STREAM_REST, rows[i].owner},
+                            .weight = 1e15,
+                            .clock = rows[i].clock};
+    }
+    world->view.streams = &streams;
+    world->view.asked.resources[0].seconds = 100000;
+    assert_int_equal(choose(), 6);
+    for (size_t i = 0; i < 6; i++)
+        assert_ptr_equal(chosen[i], &world->jobs[order[i]]);
 }
 
 static void deadlines_can_be_ignored(void **state)
@@ -962,6 +990,7 @@ int main(void)
         CASE(a_lost_job_keeps_its_version),
         CASE(redundancy_of_the_project_is_for_apps_without_their_own),
         CASE(streams_share_a_reply),
+        CASE(owners_order_their_own_jobs_only),
         CASE(deadlines_can_be_ignored),
         CASE(thirty_two_of_forty_jobs_are_in_time),
         CASE(priority_comes_before_fit),

@@ -11,8 +11,8 @@
 #include "server/base/file.h"
 #include "server/base/random.h"
 #include "server/handout/claim.h"
+#include "server/handout/shares.h"
 #include "server/handout/source_parts.h"
-#include "server/handout/stream_ledger.h"
 #include "server/parse/parse.h"
 #include "server/project/catalog.h"
 #include "server/request/plan_conditions.h"
@@ -190,6 +190,17 @@ static bool says(const char *part)
     return false;
 }
 
+/* As the filler marks it: batch 10 n belongs to user n. */
+static struct stream stream_of_fake(const struct workunit_row *workunit)
+{
+    const struct stream_subject subject = {.batch = workunit->batch,
+                                           .ownerid = workunit->batch / 10};
+    struct streams streams;
+
+    assert_int_equal(streams_read(config, &streams), 0);
+    return stream_of(&streams, &subject);
+}
+
 /* Holds what is unsent in the database, and nothing else. */
 static void fill_pool(void)
 {
@@ -198,8 +209,7 @@ static void fill_pool(void)
         const struct fake_job *row = &db_fake.jobs[i];
         const struct pool_job job = {.resultid = row->result.id,
                                      .priority = row->workunit.priority,
-                                     .stream_owner =
-                                         row->workunit.batch / 10, /* as the database has it */
+                                     .stream = stream_of_fake(&row->workunit),
                                      .workunit = row->workunit};
 
         if (row->result.server_state == RESULT_UNSENT)
@@ -433,12 +443,11 @@ static void a_job_that_cannot_be_written_is_not_taken(void **state)
 /* Of 16 jobs, one in each request, the user of weight 3 gets 12, because the process remembers. */
 static void streams_share_over_requests(void **state)
 {
-    struct stream_given *given;
+    struct pool_stream *given;
     size_t of_second = 0, given_count;
 
     (void)state;
     assert_status(STATUS_OK, config_set(config, TEXT("stream"), TEXT("user 2 3"), NULL));
-    request.ledger = stream_ledger_create();
     request.message.cpu_req_seconds = 1;
     for (int i = 0; i < 32; i++)
         add_job(100)->workunit.batch = i < 16 ? 10 : 20;
@@ -450,14 +459,13 @@ static void streams_share_over_requests(void **state)
         of_second += request.attempt.answer.jobs[0].resultid >= 1016;
     }
     assert_int_equal(of_second, 12);
-    assert_true(
-        stream_ledger_figures(request.ledger, config->stream, request.arena, &given, &given_count));
+    assert_true(pool_streams(request.pool, request.arena, &given, &given_count));
     assert_int_equal(given_count, 2);
-    assert_text(given[0].words, "rest");
-    assert_text(given[1].words, "user 2");
-    assert_real(given[1].weight, 3, 0);
+    assert_i64(given[0].stream.key.kind, STREAM_REST);
+    assert_i64(given[1].stream.key.kind, STREAM_USER);
+    assert_i64(given[1].stream.key.id, 2);
+    assert_real(given[1].stream.weight, 3, 0);
     assert_real(given[1].flops / given[0].flops, 3, 1e-9);
-    stream_ledger_destroy(request.ledger);
 }
 
 /* The jobs of the first request are not committed: the rest, which comes first, is still behind. */
@@ -465,7 +473,6 @@ static void what_is_not_committed_is_not_booked_for_its_stream(void **state)
 {
     (void)state;
     assert_status(STATUS_OK, config_set(config, TEXT("stream"), TEXT("user 2 1"), NULL));
-    request.ledger = stream_ledger_create();
     request.message.cpu_req_seconds = 1;
     for (int i = 0; i < 4; i++)
         add_job(100)->workunit.batch = i < 2 ? 10 : 20;
@@ -476,7 +483,6 @@ static void what_is_not_committed_is_not_booked_for_its_stream(void **state)
         assert_int_equal(request.attempt.answer.job_count, 1);
         assert_true(request.attempt.answer.jobs[0].resultid < 1002);
     }
-    stream_ledger_destroy(request.ledger);
 }
 
 /* Whose batch a job is of counts, however many other batches the jobs before it are of. */
@@ -497,7 +503,7 @@ static void each_of_many_batches_has_its_owner(void **state)
     workunits[0].batch = 0; /* nobody's */
     assert_status(STATUS_OK, shares_mark(&request, &view, jobs, MANY));
     for (int i = 0; i < MANY; i++)
-        assert_int_equal(jobs[i].stream, MANY - i == OF_OWNER);
+        assert_i64(jobs[i].stream.key.id, MANY - i == OF_OWNER ? OF_OWNER : 0);
 }
 
 static void a_refused_statement_costs_the_jobs_alone(void **state)
@@ -2100,9 +2106,8 @@ static void a_failing_look_up_aborts_nothing(void **state)
         CASE(what_was_refused_beside_lost_jobs_is_not_told),                                     \
         CASE(what_the_last_round_judged_is_told),                                                \
         CASE(only_what_the_last_disk_pass_judged_is_told),                                       \
-        CASE(what_is_not_committed_is_not_booked_for_its_stream),                                \
         CASE(a_job_that_is_lost_commits_no_workunit),                                            \
-        CASE(a_job_that_cannot_be_written_is_not_taken), CASE(streams_share_over_requests),      \
+        CASE(a_job_that_cannot_be_written_is_not_taken),                                         \
         CASE(work_refused_means_no_jobs_and_no_more_words),                                      \
         CASE(one_per_user_is_judged_under_lock), CASE(what_the_user_had_before_is_not_locked),   \
         CASE(what_nobody_forbids_is_not_asked_for),                                              \
@@ -2186,6 +2191,8 @@ int main(void)
         OUT_OF_POOL(behind_what_was_had_one_is_found),
         OUT_OF_POOL(nothing_is_explained_beside_what_is_sent),
         OUT_OF_POOL(the_pool_forgets_deadlines_where_the_project_does),
+        OUT_OF_POOL(what_is_not_committed_is_not_booked_for_its_stream),
+        OUT_OF_POOL(streams_share_over_requests),
         OUT_OF_POOL(each_stream_has_its_place_in_a_batch),
         OUT_OF_POOL(what_is_sent_leaves_the_pool),
         OUT_OF_POOL(what_is_not_committed_stays_in_the_pool),

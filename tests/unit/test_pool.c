@@ -195,8 +195,7 @@ static void a_full_lane_is_gone_on_with(void **state)
                                      .context = &anybody,
                                      .jobs_max = 100,
                                      .classes_max = 100,
-                                     .times_wanted = HUGE_VAL,
-                                     .lane_max = 4};
+                                     .times_wanted = 4.0 / 3}; /* four jobs */
     struct pool_place place = {0};
     struct pool_answer answer;
 
@@ -225,9 +224,9 @@ static void jobs_of_streams_are_groups(void **state)
 
     (void)state;
     put_jobs(pool, job, 1, 1);
-    job.stream_batch = 7;
+    job.stream.key = (struct stream_key){STREAM_BATCH, 7};
     put_jobs(pool, job, 2, 1);
-    job.stream_owner = 8;
+    job.stream.key = (struct stream_key){STREAM_USER, 8};
     put_jobs(pool, job, 3, 1);
     job.workunit.batch = 9; /* named by no stream */
     put_jobs(pool, job, 4, 1);

@@ -2,10 +2,11 @@
 /* Choosing. One resource at a time, one job at a time: each choice changes what is left, and with
  * it which job fits best next. A job that was refused for a resource stays refused for it, since
  * no job that is chosen frees anything, and of what a job is preferred by, a choice changes two
- * figures. So all jobs of a priority are judged once, and after each choice only the best of the
+ * figures. So all jobs of a level are judged once, and after each choice only the best of the
  * rest again; when a version has had its daily quota, all are.
  *
- * Priority comes first, then the stream that is behind, then the request: within a priority a job
+ * The level comes first, which is the priority but for jobs of owners' streams (stream_level), then
+ * the stream that is behind, then the priority within it, then the request: of these jobs one that
  * that fits beats one that overshoots, and where all overshoot the smallest does the least harm;
  * the score decides between those that fit, and between the smallest. */
 #include "server/policy/dispatch/choose.h"
@@ -15,6 +16,11 @@
 #include <math.h>
 
 #include "server/base/banned.h"
+
+static int64_t job_level(const struct job *job)
+{
+    return stream_level(job->stream.key, job->priority);
+}
 
 static double size_of(const struct job *job)
 {
@@ -50,6 +56,8 @@ static bool rank_is_better(const struct job_rank *rank, const struct job_rank *b
 {
     if (rank->clock != best->clock)
         return rank->clock < best->clock;
+    if (rank->priority != best->priority)
+        return rank->priority > best->priority;
     if (rank->fits != best->fits)
         return rank->fits;
     if (!rank->fits && rank->size != best->size)
@@ -59,7 +67,7 @@ static bool rank_is_better(const struct job_rank *rank, const struct job_rank *b
     return rank->score > best->score;
 }
 
-/* The jobs of one priority, from place `from` to before `to`, while one resource is served. */
+/* The jobs of one level, from place `from` to before `to`, while one resource is served. */
 struct span {
     size_t from, to;
     bool is_ranked; /* each that passes everything but the deadline, beside what was chosen then */
@@ -77,7 +85,7 @@ static int slack_of(const struct host_view *view, const struct job *job)
 /* What of a rank changes with each choice. */
 static void rank_anew(const struct tally *tally, struct job *job)
 {
-    job->rank.clock = tally->shares.used[job->stream];
+    job->rank.clock = job->stream.clock;
     job->rank.fits = amounts_fits(&tally->left, &job->use);
 }
 
@@ -86,15 +94,17 @@ static void rank_jobs(const struct host_view *view, const struct tally *tally, s
 {
     size_t i = span->from;
 
-    for (; i < count && jobs[i].priority == jobs[span->from].priority; i++) {
+    for (; i < count && job_level(&jobs[i]) == job_level(&jobs[span->from]); i++) {
         struct job *job = &jobs[i];
 
         job->trial = TRIAL_NONE;
         if (!is_possible(view, tally, CHECK_UNTIMED, resource, job, notes))
             continue;
         job->trial = TRIAL_STRICT;
-        job->rank = (struct job_rank){
-            .slack = slack_of(view, job), .size = size_of(job), .score = job_score(view, job)};
+        job->rank = (struct job_rank){.priority = job->priority,
+                                      .slack = slack_of(view, job),
+                                      .size = size_of(job),
+                                      .score = job_score(view, job)};
         rank_anew(tally, job);
     }
     span->to = i;
@@ -162,6 +172,20 @@ static bool fills_quota(const struct host_view *view, const struct tally *tally,
                option->daily_limit;
 }
 
+/* The stream of a job that was chosen is further on for the jobs that are left of it. */
+static void charge_stream(const struct host_view *view, struct job *jobs, size_t count,
+                          const struct job *chosen)
+{
+    double step;
+
+    if (view->streams == NULL)
+        return;
+    step = fmax(chosen->workunit->rsc_fpops_est, 1) / chosen->stream.weight;
+    for (size_t i = 0; i < count; i++)
+        if (stream_key_equal(jobs[i].stream.key, chosen->stream.key))
+            jobs[i].stream.clock += step;
+}
+
 bool choose_is_idle(const struct host_view *view, const struct tally *tally,
                     struct choice_notes *notes)
 {
@@ -203,6 +227,7 @@ size_t choose_jobs(const struct host_view *view, struct tally *tally, struct job
                 break;
             job->is_gone = true;
             tally_take(tally, view, job);
+            charge_stream(view, jobs, count, job);
             if (fills_quota(view, tally, job->option))
                 span.is_ranked = false; /* other jobs run by other versions from now on */
             ret_chosen[chosen++] = job;

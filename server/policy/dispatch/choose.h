@@ -4,7 +4,7 @@
  * This is where all other rooms of server/policy/ come together. server/handout/view.c collects
  * what they say of a host in a struct host_view (host_view.h), which does not change any more. The
  * candidates come from the job pool or the database as a list of struct job (job.h), in order of
- * falling priority. A tally (tally.h) begins with the view's figures.
+ * falling level (stream_level). A tally (tally.h) begins with the view's figures.
  *
  * For one resource after the other, each job goes through the checks (checks.h), an ordered table:
  * its row of the database, a version of its app, the limits, all but the deadline. Jobs that pass
@@ -33,11 +33,11 @@ bool choose_is_idle(const struct host_view *view, const struct tally *tally,
                     struct choice_notes *notes);
 
 /* Takes jobs for every requested resource, coprocessors before the CPU, until it is served or the
- * reply is full, and adds what they use to the tally. `jobs` come in order of falling priority.
- * Within one priority and, if there are any, the stream that is behind the others, of the jobs that
- * fit what is left the one of the best score is taken (the earlier of two equals); if none fits,
- * the one that takes least, by score among equals. `ret_chosen` has room for as many as
- * `limits.reply` or `count`, the smaller of the two. Returns how many were chosen. */
+ * reply is full, and adds what they use to the tally. `jobs` come in order of falling level.
+ * Within one level and, if there are any, the stream that is behind the others, of the jobs of its
+ * highest priority that fit what is left the one of the best score is taken (the earlier of two
+ * equals); if none fits, the one that takes least, by score among equals. `ret_chosen` has room for
+ * as many as `limits.reply` or `count`, the smaller of the two. Returns how many were chosen. */
 size_t choose_jobs(const struct host_view *view, struct tally *tally, struct job *jobs,
                    size_t count, struct job **ret_chosen, struct choice_notes *notes);
 

@@ -72,8 +72,7 @@ struct host_view {
     const struct size_census *size_censuses;  /* of some apps */
     size_t size_census_count;
     const struct streams *streams; /* NULL: none */
-    struct stream_shares shares;
-    struct workload *workload; /* NULL: deadlines are not judged */
+    struct workload *workload;     /* NULL: deadlines are not judged */
     bool is_over_budget; /* the client's lists cost too much: nothing is known of jobs and queue */
 };
 

@@ -7,6 +7,7 @@
 #include "config/config.h"
 #include "db/rows.h"
 #include "server/base/text.h"
+#include "server/policy/dispatch/stream.h"
 #include "server/policy/limits/amounts.h"
 #include "server/policy/version/version_choice.h"
 
@@ -23,8 +24,9 @@ enum job_assignment {
 /* What a job that could be taken is preferred by. */
 struct job_rank {
     double clock; /* of its stream */
-    bool fits;    /* in what is left of the request */
-    int slack;    /* powers of two of its wall time until its deadline; 0 where no margin counts */
+    int64_t priority;
+    bool fits; /* in what is left of the request */
+    int slack; /* powers of two of its wall time until its deadline; 0 where no margin counts */
     double size, score;
 };
 
@@ -41,7 +43,7 @@ struct job {
     const struct workunit_row *workunit;
     const struct app_row *app; /* NULL: not known */
     enum job_assignment assignment;
-    size_t stream;           /* by index in the view's streams */
+    struct stream stream;
     int64_t sent_version_id; /* of a resend: the version that it was sent for; else 0 */
     int64_t sent_variant;    /* likewise: the variant, if it is known */
 

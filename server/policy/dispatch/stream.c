@@ -4,6 +4,7 @@
  * waits for a stream that has nothing to give. */
 #include "server/policy/dispatch/stream.h"
 
+#include "server/base/between.h"
 #include "server/base/random.h"
 
 #include <math.h>
@@ -13,7 +14,7 @@
 #define WEIGHT_MIN  1e-6
 #define WEIGHT_MAX  1e6
 #define MEAN_PART   0.01 /* of a new job in the mean */
-#define DRAWN_FLOPS 1e13 /* any number does; see stream_shares_draw */
+#define DRAWN_FLOPS 1e13 /* any number does; see stream_clock_drawn */
 
 static struct text next_word(struct text *rest)
 {
@@ -21,9 +22,9 @@ static struct text next_word(struct text *rest)
     return text_split(rest, ' ');
 }
 
-static bool read_stream(struct text line, struct stream *ret_stream)
+static bool read_line(struct text line, struct stream_line *ret_stream)
 {
-    struct stream stream = {.kind = STREAM_REST};
+    struct stream_line stream = {.kind = STREAM_REST};
     struct text kind = next_word(&line);
 
     if (text_is(kind, "app")) {
@@ -43,16 +44,19 @@ static bool read_stream(struct text line, struct stream *ret_stream)
     return true;
 }
 
-size_t streams_read(struct text_list lines, struct streams *ret_streams)
+size_t streams_read(const struct config *config, struct streams *ret_streams)
 {
+    struct text_list lines = config->stream;
     struct streams *streams = ret_streams;
     size_t bad = 0;
 
-    *streams = (struct streams){.items = {{.kind = STREAM_REST, .weight = 1}}, .count = 1};
+    *streams = (struct streams){.items = {{.kind = STREAM_REST, .weight = 1}},
+                                .count = 1,
+                                .by_owner = config->submitter_streams};
     for (size_t i = 0; i < lines.count; i++) {
-        struct stream stream;
+        struct stream_line stream;
 
-        if (!read_stream(lines.items[i], &stream))
+        if (!read_line(lines.items[i], &stream))
             bad++;
         else if (stream.kind == STREAM_REST)
             streams->items[0].weight = stream.weight;
@@ -64,66 +68,87 @@ size_t streams_read(struct text_list lines, struct streams *ret_streams)
     return bad;
 }
 
-uint64_t stream_lines_key(struct text_list lines)
+bool streams_exist(const struct config *config)
 {
-    uint64_t key = lines.count;
+    return config->stream.count > 0 || config->submitter_streams;
+}
+
+uint64_t streams_digest(const struct config *config)
+{
+    struct text_list lines = config->stream;
+    uint64_t digest = 2 * lines.count + config->submitter_streams;
 
     for (size_t i = 0; i < lines.count; i++) {
-        key = random_mix(key, lines.items[i].length);
+        digest = random_mix(digest, lines.items[i].length);
         for (size_t j = 0; j < lines.items[i].length; j++)
-            key = random_mix(key, (uint64_t)(unsigned char)lines.items[i].at[j]);
+            digest = random_mix(digest, (uint64_t)(unsigned char)lines.items[i].at[j]);
     }
-    return key;
+    return digest;
 }
 
-size_t stream_of(const struct streams *streams, struct text app_name, int64_t batch,
-                 int64_t ownerid)
+double stream_weight(double weight)
+{
+    return weight >= 0 ? between(weight, WEIGHT_MIN, WEIGHT_MAX) : 1;
+}
+
+static bool means(const struct stream_line *line, const struct stream_subject *subject,
+                  int64_t *ret_id)
+{
+    switch (line->kind) {
+    case STREAM_REST:
+        break;
+    case STREAM_APP:
+        *ret_id = subject->appid;
+        return text_equal(line->name, subject->app_name);
+    case STREAM_USER:
+        *ret_id = subject->ownerid;
+        return line->id == subject->ownerid; /* which is 0 for nobody's, as no stream's id is */
+    case STREAM_BATCH:
+        *ret_id = subject->batch;
+        return line->id == subject->batch;
+    }
+    return false;
+}
+
+struct stream stream_of(const struct streams *streams, const struct stream_subject *subject)
 {
     for (size_t i = 1; i < streams->count; i++) {
-        const struct stream *stream = &streams->items[i];
-        bool is_meant = false;
+        const struct stream_line *line = &streams->items[i];
+        struct stream stream = {.key = {.kind = line->kind}, .weight = line->weight};
 
-        switch (stream->kind) {
-        case STREAM_REST:
-            break;
-        case STREAM_APP:
-            is_meant = text_equal(stream->name, app_name);
-            break;
-        case STREAM_USER:
-            is_meant = stream->id == ownerid; /* which is 0 for nobody's, as no stream's id is */
-            break;
-        case STREAM_BATCH:
-            is_meant = stream->id == batch;
-            break;
-        }
-        if (is_meant)
-            return i;
+        if (means(line, subject, &stream.key.id))
+            return stream;
     }
-    return 0;
+    if (streams->by_owner && subject->ownerid > 0)
+        return (struct stream){
+            .key = {STREAM_USER, subject->ownerid},
+            .weight = subject->owner_weight > 0 ? stream_weight(subject->owner_weight) : 1};
+    return (struct stream){.weight = streams->items[0].weight};
 }
 
-void stream_charge(const struct streams *streams, struct stream_shares *shares, size_t stream,
-                   double flops)
+double stream_clock(const struct stream_pace *pace, double clock, double weight)
 {
-    double clock;
+    return pace->mean > 0 ? fmax(clock, pace->front - STREAM_BACKLOG_JOBS * pace->mean / weight)
+                          : clock;
+}
+
+double stream_charge(struct stream_pace *pace, double clock, double weight, double flops)
+{
+    double begin = stream_clock(pace, clock, weight);
 
     if (!(flops >= 1))
         flops = 1;
-    shares->mean = shares->mean > 0 ? shares->mean + MEAN_PART * (flops - shares->mean) : flops;
-    clock = shares->used[stream];
-    for (size_t i = 0; i < streams->count; i++)
-        shares->used[i] = fmax(shares->used[i], clock - STREAM_BACKLOG_JOBS * shares->mean /
-                                                            streams->items[i].weight);
-    shares->used[stream] += flops / streams->items[stream].weight;
+    pace->mean = pace->mean > 0 ? pace->mean + MEAN_PART * (flops - pace->mean) : flops;
+    pace->front = fmax(pace->front, begin);
+    return begin + flops / weight;
 }
 
 /* Of clocks drawn like this one is the first with a likelihood of its weight among all; the scale
  * only says how soon the others follow in the same request. */
-void stream_shares_draw(const struct streams *streams, const double chances[STREAMS_MAX],
-                        struct stream_shares *ret_shares)
+double stream_clock_drawn(uint64_t seed, struct stream_key key, double weight)
 {
-    *ret_shares = (struct stream_shares){.mean = DRAWN_FLOPS};
-    for (size_t i = 0; i < streams->count; i++)
-        ret_shares->used[i] =
-            -log(fmax(chances[i], 1e-300)) * DRAWN_FLOPS / streams->items[i].weight;
+    struct random random = {.state =
+                                random_mix(random_mix(seed, (uint64_t)key.kind), (uint64_t)key.id)};
+
+    return -log(fmax(1 - random_unit(&random), 1e-300)) * DRAWN_FLOPS / weight;
 }

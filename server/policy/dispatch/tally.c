@@ -21,8 +21,7 @@ bool tally_begin(const struct host_view *view, struct arena *arena, size_t jobs_
                             .in_progress_total = view->in_progress_total,
                             .workload = view->workload,
                             .stretch = view->stretch,
-                            .workunit_capacity = jobs_max,
-                            .shares = view->shares};
+                            .workunit_capacity = jobs_max};
     tally->app_limits = view->app_limits;
     tally->app_limit_count = view->app_limit_count;
     tally->app_counts = ARENA_ARRAY(arena, view->app_limit_count, struct app_count);
@@ -91,6 +90,4 @@ void tally_take(struct tally *tally, const struct host_view *view, const struct 
 
     tally_take_use(tally, &use);
     tally->option_jobs[version_counter(&view->options, job->option)]++;
-    if (view->streams != NULL)
-        stream_charge(view->streams, &tally->shares, job->stream, job->workunit->rsc_fpops_est);
 }

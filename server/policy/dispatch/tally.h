@@ -28,7 +28,6 @@ struct tally {
     int64_t *option_jobs;           /* by version_counter */
     int64_t *workunits;             /* of the jobs in the reply */
     size_t workunit_count, workunit_capacity;
-    struct stream_shares shares;
 };
 
 /* Nothing given yet; room for `jobs_max` jobs. False: no memory. */
@@ -47,8 +46,8 @@ struct tally_use {
     double deadline; /* s from now */
     double margin;   /* see deadline_margin */
 };
-/* Without counting it as one of its version today, or as part of a stream's share: for jobs that
- * are sent again, and for those of the reply when the tally is made anew. */
+/* Without counting it as one of its version today: for jobs that are sent again, and for those of
+ * the reply when the tally is made anew. */
 void tally_take_use(struct tally *tally, const struct tally_use *use);
 
 /* What the run time of a job is multiplied by for deadlines: deadline_margin, unless instances idle
