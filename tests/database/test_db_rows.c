@@ -919,8 +919,8 @@ static void a_crowd_is_of_the_newest_hosts(void **state)
     assert_int_equal(count, 15);
     /* Ten with one observation of two days, all of them of 0.75. */
     test_sql(f->database,
-             "UPDATE qm_host SET presence = CONCAT(REPEAT(CHAR(1), 84), x'0000803f', x'0000403f',"
-             " x'0000403f', REPEAT(CHAR(0), 72)) WHERE hostid > 20");
+             "UPDATE qm_host SET presence = CONCAT(REPEAT(CHAR(1), 12), x'0000803f', x'0000403f',"
+             " x'0000403f') WHERE hostid > 20");
     assert_status(STATUS_OK, catalog_load(f->db, &catalog));
     assert_real(catalog->crowd.cpu, 0, 0);
     assert_status(STATUS_OK, catalog_load_crowd(f->db, 9, catalog));

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What is learned of a host's presence from its contacts, beside a slow twin that goes through all
- * contacts again for each horizon. */
+ * contacts again. */
 #include "server/policy/version/presence.h"
 
 #include "server/base/arena.h"
@@ -48,20 +48,7 @@ static bool meet(struct learned_presence *presence, double now, double active)
     return presence_contact(presence, now, &message);
 }
 
-static struct presence_horizon two_days(const struct learned_presence *presence)
-{
-    return presence->horizons[PRESENCE_TWO_DAYS];
-}
-
 /* --- the rule --------------------------------------------------------------------------------- */
-
-static void horizons_double(void **state)
-{
-    (void)state;
-    assert_real(presence_length(0), 6 * HOUR, 0);
-    assert_real(presence_length(PRESENCE_TWO_DAYS), 48 * HOUR, 0);
-    assert_real(presence_length(PRESENCE_HORIZONS - 1), 16 * 24 * HOUR, 0);
-}
 
 /* The worked host of policy(7) 5.1. */
 static void the_example_of_the_page(void **state)
@@ -74,14 +61,14 @@ static void the_example_of_the_page(void **state)
     assert_true(meet(&presence, BEGIN, 1000 * HOUR));
     expected = presence_expect(&presence, crowd, reported);
     assert_real(expected.cpu, 0.7, 1e-6);
-    assert_true(meet(&presence, BEGIN + 20 * HOUR, 1020 * HOUR));
-    assert_real(two_days(&presence).weight, 0, 0);
+    assert_false(meet(&presence, BEGIN + 20 * HOUR, 1020 * HOUR));
+    assert_real(presence.weight, 0, 0);
     assert_true(meet(&presence, BEGIN + 50 * HOUR, 1040 * HOUR));
-    assert_real(two_days(&presence).weight, 1, 0);
-    assert_real(two_days(&presence).cpu, 0.8, 1e-6);
+    assert_real(presence.weight, 1, 0);
+    assert_real(presence.cpu, 0.8, 1e-6);
     assert_true(meet(&presence, BEGIN + 150 * HOUR, 1064 * HOUR));
-    assert_real(two_days(&presence).weight, 1.98, 1e-6);
-    assert_real(two_days(&presence).cpu, 0.6485, 1e-4);
+    assert_real(presence.weight, 1.98, 1e-6);
+    assert_real(presence.cpu, 0.6485, 1e-4);
     expected = presence_expect(&presence, crowd, reported);
     assert_real(expected.cpu, 0.6854, 1e-4);
 }
@@ -93,17 +80,17 @@ static void a_contact_too_early_closes_nothing(void **state)
 
     (void)state;
     assert_true(meet(&presence, BEGIN, 0));
-    assert_false(meet(&presence, BEGIN + 6 * HOUR - 1, 6 * HOUR - 1));
-    assert_true(meet(&presence, BEGIN + 6 * HOUR, 3 * HOUR));
-    assert_real(presence.horizons[0].weight, 1, 0);
-    assert_real(presence.horizons[0].cpu, 0.5, 1e-6);
-    assert_real(presence.horizons[1].weight, 0, 0);
-    assert_i64(presence.horizons[0].begun, (int64_t)(BEGIN + 6 * HOUR));
-    assert_i64(presence.horizons[1].begun, (int64_t)BEGIN);
+    assert_false(meet(&presence, BEGIN + 48 * HOUR - 1, 48 * HOUR - 1));
+    assert_real(presence.weight, 0, 0);
+    assert_i64(presence.begun, (int64_t)BEGIN);
+    assert_true(meet(&presence, BEGIN + 48 * HOUR, 24 * HOUR));
+    assert_real(presence.weight, 1, 0);
+    assert_real(presence.cpu, 0.5, 1e-6);
+    assert_i64(presence.begun, (int64_t)(BEGIN + 48 * HOUR));
 }
 
-/* Up to one and a half horizons the gain is that of the age, behind that of the horizon. */
-static void a_long_absence_counts_as_one_horizon(void **state)
+/* Up to three days the gain is that of the age, behind that of two days. */
+static void a_long_absence_counts_as_two_days(void **state)
 {
     const struct {
         double age, gain, share;
@@ -115,7 +102,7 @@ static void a_long_absence_counts_as_one_horizon(void **state)
 
         assert_true(meet(&presence, BEGIN, 0));
         assert_true(meet(&presence, BEGIN + cases[i].age * HOUR, cases[i].gain * HOUR));
-        assert_real(two_days(&presence).cpu, cases[i].share, 1e-5);
+        assert_real(presence.cpu, cases[i].share, 1e-5);
     }
 }
 
@@ -128,15 +115,15 @@ static void coprocessors_have_a_count_of_their_own(void **state)
     assert_true(presence_contact(&presence, BEGIN, &message));
     message = counting(24 * HOUR, 12 * HOUR);
     assert_true(presence_contact(&presence, BEGIN + 48 * HOUR, &message));
-    assert_real(two_days(&presence).cpu, 0.5, 1e-6);
-    assert_real(two_days(&presence).gpu, 0.25, 1e-6);
+    assert_real(presence.cpu, 0.5, 1e-6);
+    assert_real(presence.gpu, 0.25, 1e-6);
     /* A client without one. */
     message.has_total_gpu_active_duration = false;
     presence = (struct learned_presence){0};
     assert_true(presence_contact(&presence, BEGIN, &message));
     message.total_active_duration += 24 * HOUR;
     assert_true(presence_contact(&presence, BEGIN + 48 * HOUR, &message));
-    assert_real(two_days(&presence).gpu, 0.5, 1e-6);
+    assert_real(presence.gpu, 0.5, 1e-6);
 }
 
 static void clients_that_do_not_count_are_told_by_what_they_report(void **state)
@@ -200,7 +187,7 @@ static void counts_that_are_none_change_nothing(void **state)
             assert_false(meet(&presence, none[i], 10));
     }
     assert_false(meet(&presence, 0, 10));
-    assert_real(two_days(&presence).weight, 0, 0);
+    assert_real(presence.weight, 0, 0);
 }
 
 /* What was begun before the fall is not closed, and begun anew. */
@@ -218,11 +205,10 @@ static void what_falls_begins_anew(void **state)
 
         assert_true(meet(&presence, BEGIN - 48 * HOUR, 0));
         assert_true(meet(&presence, BEGIN, 1000));
-        assert_real(two_days(&presence).weight, 1, 0);
+        assert_real(presence.weight, 1, 0);
         assert_true(presence_contact(&presence, falls[i].now, &message));
-        assert_real(two_days(&presence).weight, 1, 0);
-        for (size_t k = 0; k <= PRESENCE_TWO_DAYS; k++)
-            assert_i64(presence.horizons[k].begun, (int64_t)falls[i].now);
+        assert_real(presence.weight, 1, 0);
+        assert_i64(presence.begun, (int64_t)falls[i].now);
     }
 }
 
@@ -233,7 +219,7 @@ static void more_than_all_the_time_is_all_the_time(void **state)
     (void)state;
     assert_true(meet(&presence, BEGIN, 0));
     assert_true(meet(&presence, BEGIN + 48 * HOUR, 4e9));
-    assert_real(two_days(&presence).cpu, 1, 0);
+    assert_real(presence.cpu, 1, 0);
 }
 
 /* --- as it is kept ---------------------------------------------------------------------------- */
@@ -244,21 +230,21 @@ static void what_is_written_is_read(void **state)
     struct text text;
 
     assert_true(meet(&presence, BEGIN, 77));
-    assert_true(meet(&presence, BEGIN + 30 * HOUR, 78 * HOUR));
+    assert_true(meet(&presence, BEGIN + 50 * HOUR, 78 * HOUR));
     text = presence_write(&presence, *state);
-    assert_i64((int64_t)text.length, 168);
+    assert_i64((int64_t)text.length, 24);
     read = presence_read(text);
     assert_memory_equal(&read, &presence, sizeof(read));
-    assert_i64((unsigned char)text.at[0], (int64_t)(BEGIN + 30 * HOUR) % 256);
+    assert_i64((unsigned char)text.at[0], (int64_t)(BEGIN + 50 * HOUR) % 256);
 }
 
 static void bytes_of_somebody_else_are_bounded(void **state)
 {
     struct random random = {.state = 7};
-    char bytes[168];
+    char bytes[24];
 
     (void)state;
-    assert_i64(presence_read(TEXT("abc")).horizons[0].begun, 0);
+    assert_i64(presence_read(TEXT("abc")).begun, 0);
     for (int turn = 0; turn < 2000; turn++) {
         struct learned_presence presence;
         struct presence_shares expected;
@@ -266,7 +252,7 @@ static void bytes_of_somebody_else_are_bounded(void **state)
         for (size_t i = 0; i < sizeof(bytes); i++)
             bytes[i] = (char)random_next(&random);
         if (turn % 2 == 0) /* not a number */
-            memset(bytes + 24 * PRESENCE_TWO_DAYS + 12, 0xff, 12);
+            memset(bytes + 12, 0xff, 12);
         presence = presence_read((struct text){bytes, sizeof(bytes)});
         (void)meet(&presence, BEGIN, 1e9);
         expected = presence_expect(&presence, (struct presence_shares){0.5, 0.5},
@@ -316,16 +302,15 @@ static bool is_count(double value, double least)
 }
 
 /* Whole seconds, as they are kept. */
-static double share_slowly(double gain, double age, double length)
+static double share_slowly(double gain, double age)
 {
-    double share = age > 1.5 * length ? gain / length : gain / age;
+    double share = age > 72 * HOUR ? gain / (48 * HOUR) : gain / age;
 
     return share > 1 ? 1 : share;
 }
 
-/* All that was closed for a horizon, each with .98 of the weight of the next. */
-static struct presence_shares learn_slowly(const struct met *met, size_t count, double length,
-                                           double *ret_weight)
+/* All that was closed, each with .98 of the weight of the next. */
+static struct presence_shares learn_slowly(const struct met *met, size_t count, double *ret_weight)
 {
     double weights = 0, cpu = 0, gpu = 0;
     const struct met *open = NULL;
@@ -343,11 +328,11 @@ static struct presence_shares learn_slowly(const struct met *met, size_t count, 
             continue;
         }
         age = floor(now->now) - floor(open->now);
-        if (age < length)
+        if (age < 48 * HOUR)
             continue;
         weights = 0.98 * weights + 1;
-        cpu = 0.98 * cpu + share_slowly(floor(now->active) - floor(open->active), age, length);
-        gpu = 0.98 * gpu + share_slowly(floor(now->gpu) - floor(open->gpu), age, length);
+        cpu = 0.98 * cpu + share_slowly(floor(now->active) - floor(open->active), age);
+        gpu = 0.98 * gpu + share_slowly(floor(now->gpu) - floor(open->gpu), age);
         open = now;
     }
     *ret_weight = weights;
@@ -393,6 +378,8 @@ static void agrees_with_its_slow_twin(void **state)
         struct learned_presence presence = {0};
         struct met last = {.now = BEGIN + 0.7, .active = 1e5 * random_unit(&random)};
         size_t count = 1 + random_next(&random) % CONTACTS_MAX;
+        struct presence_shares slow;
+        double weight;
 
         for (size_t i = 0; i < count; i++) {
             struct message message;
@@ -404,26 +391,21 @@ static void agrees_with_its_slow_twin(void **state)
             message.has_total_active_duration = met[i].counts;
             (void)presence_contact(&presence, met[i].now, &message);
         }
-        for (size_t k = 0; k < PRESENCE_HORIZONS; k++) {
-            double weight;
-            struct presence_shares slow = learn_slowly(met, count, presence_length(k), &weight);
-
-            assert_real(presence.horizons[k].weight, weight, 1e-4);
-            assert_real(presence.horizons[k].cpu, slow.cpu, 1e-4);
-            assert_real(presence.horizons[k].gpu, slow.gpu, 1e-4);
-            closed += weight > 0;
-        }
+        slow = learn_slowly(met, count, &weight);
+        assert_real(presence.weight, weight, 1e-4);
+        assert_real(presence.cpu, slow.cpu, 1e-4);
+        assert_real(presence.gpu, slow.gpu, 1e-4);
+        closed += weight > 0;
     }
-    assert_true(closed > 1000);
+    assert_true(closed > HISTORIES / 2);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(horizons_double),
         cmocka_unit_test(the_example_of_the_page),
         cmocka_unit_test(a_contact_too_early_closes_nothing),
-        cmocka_unit_test(a_long_absence_counts_as_one_horizon),
+        cmocka_unit_test(a_long_absence_counts_as_two_days),
         cmocka_unit_test(coprocessors_have_a_count_of_their_own),
         cmocka_unit_test(clients_that_do_not_count_are_told_by_what_they_report),
         cmocka_unit_test(without_a_crowd_the_clients_own_word_goes_first),

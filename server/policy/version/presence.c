@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Counts and times come from clients and from rows, so each is bounded where it enters: whatever a
  * client says, a share lies between 0 and 1, and counts for no other host but through the crowd's
- * mean. Invariant: a horizon that nothing was begun for has no mean. */
+ * mean. Invariant: where no observation was begun there is no mean. */
 #include "server/policy/version/presence.h"
 
 #include "server/base/arena.h"
@@ -13,20 +13,15 @@
 
 #include "server/base/banned.h"
 
-#define SHORTEST    (6 * 3600.0) /* s */
-#define KEPT        0.98         /* of the weight of the observations before */
-#define WEIGHT_MAX  (1 / (1 - KEPT))
-#define PRIOR       5.0 /* observations that the crowd's mean counts as */
-#define STRETCH_MAX 1.5 /* horizons: of a longer observation nobody knows when the gain was */
+#define LENGTH     (2 * 86400.0) /* s of an observation, at least: about as long as deadlines are */
+#define KEPT       0.98          /* of the weight of the observations before */
+#define WEIGHT_MAX (1 / (1 - KEPT))
+#define PRIOR      5.0            /* observations that the crowd's mean counts as */
+#define AGE_MAX    (1.5 * LENGTH) /* of a longer observation nobody knows when the gain was */
 
 enum { WORD = 4, WORDS = 6, CROWD_HOSTS_MIN = 10 };
 
-double presence_length(size_t horizon)
-{
-    return ldexp(SHORTEST, (int)horizon);
-}
-
-/* --- as it is kept: for each horizon six words of four bytes, the lowest byte first ------------
+/* --- as it is kept: six words of four bytes, the lowest byte first -----------------------------
  */
 
 static uint32_t read_word(const char *at)
@@ -61,46 +56,31 @@ static void write_real(char *at, float real)
     write_word(at, word);
 }
 
-static struct presence_horizon read_horizon(const char *at)
-{
-    struct presence_horizon horizon = {.begun = read_word(at)};
-
-    if (horizon.begun == 0)
-        return horizon;
-    horizon.active = read_word(at + WORD);
-    horizon.gpu_active = read_word(at + 2 * WORD);
-    horizon.weight = read_real(at + 3 * WORD, WEIGHT_MAX);
-    horizon.cpu = read_real(at + 4 * WORD, 1);
-    horizon.gpu = read_real(at + 5 * WORD, 1);
-    return horizon;
-}
-
 struct learned_presence presence_read(struct text stored)
 {
     struct learned_presence presence = {0};
 
-    if (stored.length != (size_t)PRESENCE_HORIZONS * WORDS * WORD)
+    if (stored.length != (size_t)WORDS * WORD || read_word(stored.at) == 0)
         return presence;
-    for (size_t i = 0; i < PRESENCE_HORIZONS; i++)
-        presence.horizons[i] = read_horizon(stored.at + i * WORDS * WORD);
+    presence.begun = read_word(stored.at);
+    presence.active = read_word(stored.at + WORD);
+    presence.gpu_active = read_word(stored.at + 2 * WORD);
+    presence.weight = read_real(stored.at + 3 * WORD, WEIGHT_MAX);
+    presence.cpu = read_real(stored.at + 4 * WORD, 1);
+    presence.gpu = read_real(stored.at + 5 * WORD, 1);
     return presence;
 }
 
 struct text presence_write(const struct learned_presence *presence, struct arena *arena)
 {
-    char bytes[PRESENCE_HORIZONS * WORDS * WORD];
+    char bytes[WORDS * WORD];
 
-    for (size_t i = 0; i < PRESENCE_HORIZONS; i++) {
-        const struct presence_horizon *horizon = &presence->horizons[i];
-        char *at = bytes + i * WORDS * WORD;
-
-        write_word(at, horizon->begun);
-        write_word(at + WORD, horizon->active);
-        write_word(at + 2 * WORD, horizon->gpu_active);
-        write_real(at + 3 * WORD, horizon->weight);
-        write_real(at + 4 * WORD, horizon->cpu);
-        write_real(at + 5 * WORD, horizon->gpu);
-    }
+    write_word(bytes, presence->begun);
+    write_word(bytes + WORD, presence->active);
+    write_word(bytes + 2 * WORD, presence->gpu_active);
+    write_real(bytes + 3 * WORD, presence->weight);
+    write_real(bytes + 4 * WORD, presence->cpu);
+    write_real(bytes + 5 * WORD, presence->gpu);
     return text_copy(arena, (struct text){bytes, sizeof(bytes)});
 }
 
@@ -116,7 +96,7 @@ static bool to_seconds(double value, double least, uint32_t *ret_seconds)
 }
 
 /* A client that does not count for its coprocessors uses them as its CPUs. */
-static bool read_counts(double now, const struct message *message, struct presence_horizon *ret_now)
+static bool read_counts(double now, const struct message *message, struct learned_presence *ret_now)
 {
     double gpu = message->has_total_gpu_active_duration ? message->total_gpu_active_duration
                                                         : message->total_active_duration;
@@ -127,52 +107,44 @@ static bool read_counts(double now, const struct message *message, struct presen
 }
 
 /* A host that was away for long may have computed right after the contact. */
-static double share_of(double gain, double age, double length)
+static double share_of(double gain, double age)
 {
-    return fmin(gain / (age <= STRETCH_MAX * length ? age : length), 1);
+    return fmin(gain / (age <= AGE_MAX ? age : LENGTH), 1);
 }
 
-static void close_horizon(struct presence_horizon *horizon, const struct presence_horizon *now,
-                          double length)
+static void close_observation(struct learned_presence *presence, const struct learned_presence *now)
 {
-    double age = now->begun - horizon->begun;
-    double cpu = share_of(now->active - horizon->active, age, length);
-    double gpu = share_of(now->gpu_active - horizon->gpu_active, age, length);
+    double age = now->begun - presence->begun;
+    double cpu = share_of(now->active - presence->active, age);
+    double gpu = share_of(now->gpu_active - presence->gpu_active, age);
 
-    horizon->weight = (float)(KEPT * horizon->weight + 1);
-    horizon->cpu += (float)((cpu - horizon->cpu) / horizon->weight);
-    horizon->gpu += (float)((gpu - horizon->gpu) / horizon->weight);
+    presence->weight = (float)(KEPT * presence->weight + 1);
+    presence->cpu += (float)((cpu - presence->cpu) / presence->weight);
+    presence->gpu += (float)((gpu - presence->gpu) / presence->weight);
 }
 
 /* Whether the client has lost its counts, or a clock was set back: what is open leads nowhere. */
-static bool is_broken(const struct presence_horizon *horizon, const struct presence_horizon *now)
+static bool is_broken(const struct learned_presence *presence, const struct learned_presence *now)
 {
-    return now->begun < horizon->begun || now->active < horizon->active ||
-           now->gpu_active < horizon->gpu_active;
+    return now->begun < presence->begun || now->active < presence->active ||
+           now->gpu_active < presence->gpu_active;
 }
 
 bool presence_contact(struct learned_presence *presence, double now, const struct message *message)
 {
-    struct presence_horizon read = {0};
-    bool is_changed = false;
+    struct learned_presence read = {0};
 
     if (!read_counts(now, message, &read))
         return false;
-    for (size_t i = 0; i < PRESENCE_HORIZONS; i++) {
-        struct presence_horizon *horizon = &presence->horizons[i];
-        double length = presence_length(i);
-
-        if (horizon->begun != 0 && !is_broken(horizon, &read)) {
-            if (read.begun - horizon->begun < length)
-                continue;
-            close_horizon(horizon, &read, length);
-        }
-        horizon->begun = read.begun;
-        horizon->active = read.active;
-        horizon->gpu_active = read.gpu_active;
-        is_changed = true;
+    if (presence->begun != 0 && !is_broken(presence, &read)) {
+        if (read.begun - presence->begun < LENGTH)
+            return false;
+        close_observation(presence, &read);
     }
-    return is_changed;
+    presence->begun = read.begun;
+    presence->active = read.active;
+    presence->gpu_active = read.gpu_active;
+    return true;
 }
 
 /* --- what is expected ------------------------------------------------------------------------- */
@@ -184,12 +156,11 @@ struct presence_shares presence_of_crowd(const struct text *stored, size_t count
 
     for (size_t i = 0; i < count; i++) {
         struct learned_presence presence = presence_read(stored[i]);
-        const struct presence_horizon *horizon = &presence.horizons[PRESENCE_TWO_DAYS];
 
-        known += horizon->weight > 0;
-        weight += horizon->weight;
-        cpu += horizon->weight * horizon->cpu;
-        gpu += horizon->weight * horizon->gpu;
+        known += presence.weight > 0;
+        weight += presence.weight;
+        cpu += presence.weight * presence.cpu;
+        gpu += presence.weight * presence.gpu;
     }
     if (known < CROWD_HOSTS_MIN)
         return (struct presence_shares){0};
@@ -205,12 +176,11 @@ struct presence_shares presence_expect(const struct learned_presence *presence,
                                        struct presence_shares crowd,
                                        struct presence_shares reported)
 {
-    const struct presence_horizon *horizon = &presence->horizons[PRESENCE_TWO_DAYS];
     bool has_crowd = crowd.cpu > 0 || crowd.gpu > 0;
     struct presence_shares prior = has_crowd ? crowd : reported;
 
-    if (horizon->begun == 0)
+    if (presence->begun == 0)
         return (struct presence_shares){0};
-    return (struct presence_shares){mix(horizon->weight, horizon->cpu, prior.cpu),
-                                    mix(horizon->weight, horizon->gpu, prior.gpu)};
+    return (struct presence_shares){mix(presence->weight, presence->cpu, prior.cpu),
+                                    mix(presence->weight, presence->gpu, prior.gpu)};
 }

@@ -6,8 +6,8 @@
  * Clients since 7.4 also count the seconds in which they could compute. The growth of that count
  * between two contacts is therefore one observation of the time after a contact.
  *
- * For each horizon, 6 hours times a power of 2, one observation is open. The first contact that
- * comes no earlier than the horizon closes it, and begins the next one. */
+ * One observation is open. The first contact that comes at least two days after the one that began
+ * it closes it, and begins the next one. */
 #ifndef SERVER_POLICY_VERSION_PRESENCE_H
 #define SERVER_POLICY_VERSION_PRESENCE_H
 
@@ -20,27 +20,17 @@
 struct arena;
 struct message;
 
-enum {
-    PRESENCE_HORIZONS = 7, /* 6 h to 16 days */
-    PRESENCE_TWO_DAYS = 3  /* the horizon that deadlines go by */
-};
-
 /* The part of the time after a contact, [0, 1]; 0 both: not known. */
 struct presence_shares {
     double cpu, gpu;
 };
 
-/* Times and counts are whole seconds; 0: no observation is open. */
-struct presence_horizon {
+/* Times and counts are whole seconds; begun 0: no observation is open. */
+struct learned_presence {
     uint32_t begun, active, gpu_active; /* when the observation was begun, and the counts of then */
     float weight;                       /* of those that were closed, each .98 of the next */
     float cpu, gpu;                     /* their mean */
 };
-struct learned_presence {
-    struct presence_horizon horizons[PRESENCE_HORIZONS];
-};
-
-double presence_length(size_t horizon); /* s */
 
 /* As it is kept in the guard row; of anything else, an empty one. */
 struct learned_presence presence_read(struct text stored);

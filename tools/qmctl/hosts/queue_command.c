@@ -123,7 +123,7 @@ static enum status print_presence(struct session *session, const struct host_row
     presence = presence_read(stored);
     crowd = presence_of_crowd(presences, count);
     expected = presence_expect(&presence, crowd, reported);
-    if (presence.horizons[PRESENCE_TWO_DAYS].begun == 0) {
+    if (presence.begun == 0) {
         shown_line(stdout, "  nothing is learned of its availability (learn_availability)");
         return STATUS_OK;
     }
@@ -133,8 +133,8 @@ static enum status print_presence(struct session *session, const struct host_row
     shown_line(stdout,
                "  deadlines go by an availability of %.0f %%: in the two days after a contact it "
                "computed for %.0f %% (weight %.1f), " TEXT_FORMAT " (weight 5)",
-               100 * expected.cpu, 100 * (double)presence.horizons[PRESENCE_TWO_DAYS].cpu,
-               (double)presence.horizons[PRESENCE_TWO_DAYS].weight, TEXT_ARG(others));
+               100 * expected.cpu, 100 * (double)presence.cpu, (double)presence.weight,
+               TEXT_ARG(others));
     return STATUS_OK;
 }
 
