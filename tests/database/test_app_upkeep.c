@@ -32,7 +32,8 @@ static int64_t count(struct test_fixture *fixture, const char *what)
     return test_sql_integer(fixture->database, "SELECT COUNT(*) FROM %s", what);
 }
 
-/* Of each ten jobs one is with a host and one has an answer; the last are of another class, of
+/* Of each ten jobs one is with a host, one has an answer, and one a success that waits for another
+ * to compare it with; of two a result was invalid or never came. The last are of another class, of
  * another application, or finished. */
 static void a_class_is_released_but_for_what_is_out(void **state)
 {
@@ -47,8 +48,10 @@ static void a_class_is_released_but_for_what_is_out(void **state)
         " SELECT seq, 1, seq, 267, 0, IF(seq %% 10 = 1, seq, 0) FROM seq_1_to_%d;"
         "INSERT INTO workunit (id, appid, name, hr_class, assimilate_state) VALUES"
         " (1001, 1, 'class', 268, 0), (1002, 2, 'app', 267, 0), (1003, 1, 'over', 267, 2);"
-        "INSERT INTO result (id, workunitid, appid, name, server_state)"
-        " SELECT seq, seq, 1, seq, IF(seq %% 10 = 2, 4, 2) FROM seq_1_to_%d",
+        "INSERT INTO result (id, workunitid, appid, name, server_state, outcome, validate_state)"
+        " SELECT seq, seq, 1, seq, CASE seq %% 10 WHEN 2 THEN 4 WHEN 3 THEN 5 WHEN 4 THEN 5"
+        " WHEN 5 THEN 5 ELSE 2 END, CASE seq %% 10 WHEN 3 THEN 1 WHEN 4 THEN 1 WHEN 5 THEN 4 ELSE 0"
+        " END, IF(seq %% 10 = 4, 2, 0) FROM seq_1_to_%d",
         JOBS, JOBS);
     do {
         assert_status(STATUS_OK, db_admin_class_release(fixture->db, 1, 267, &last, &some));
@@ -59,10 +62,10 @@ static void a_class_is_released_but_for_what_is_out(void **state)
         parts++;
     } while (last != 0);
     assert_int_equal(parts, 4);
-    assert_i64((int64_t)sums.released, JOBS - 2 * JOBS / 10);
-    assert_i64((int64_t)sums.kept, 2 * JOBS / 10);
-    assert_i64(count(fixture, "workunit WHERE id <= 600 AND (hr_class = 0) = (id % 10 IN (1, 2))"),
-               0);
+    assert_i64((int64_t)sums.released, JOBS - 3 * JOBS / 10);
+    assert_i64((int64_t)sums.kept, 3 * JOBS / 10);
+    assert_i64(
+        count(fixture, "workunit WHERE id <= 600 AND (hr_class = 0) = (id % 10 IN (1, 2, 3))"), 0);
     assert_i64(count(fixture, "workunit WHERE id > 1000 AND hr_class <> 0"), 3);
 }
 

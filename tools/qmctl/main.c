@@ -77,7 +77,7 @@ static const struct option version_set_options[] = {
 static const struct option app_classes_options[] = {
     {"release", NULL, "CLASS",
      "Release the unfinished jobs of this class, a few hundred at a time, so that a host of any "
-     "class can take them. Jobs with an answer, or with an instance on a host, are not released."},
+     "class can take them. Jobs with a success, or with an instance on a host, are not released."},
 };
 static const struct option platform_add_options[] = {
     {"user_friendly_name", "friendly", "NAME",

@@ -208,7 +208,7 @@ static enum exit_code release(struct session *session, int64_t appid, int64_t nu
     table_tell(&done,
                text_print(session->arena,
                           COUNT_FORMAT " released: the next host binds each to its own class; "
-                                       "%" PRIu64 " kept, which are with hosts or have an answer. "
+                                       "%" PRIu64 " kept, which are with hosts or have a success. "
                                        "Servers see it within pool_sweep",
                           COUNT_ARG(releasing.sums.released, "job"), releasing.sums.kept));
     return EXIT_DONE;
