@@ -80,6 +80,7 @@ static void a_contact_too_early_closes_nothing(void **state)
 
     (void)state;
     assert_true(meet(&presence, BEGIN, 0));
+    assert_false(meet(&presence, BEGIN, 1));
     assert_false(meet(&presence, BEGIN + 48 * HOUR - 1, 48 * HOUR - 1));
     assert_real(presence.weight, 0, 0);
     assert_i64(presence.begun, (int64_t)BEGIN);
@@ -155,6 +156,34 @@ static void without_a_crowd_the_clients_own_word_goes_first(void **state)
     assert_real(expected.gpu, (1 + 5 * 0.1) / 6, 1e-6);
 }
 
+/* Of coprocessors, or of CPUs. */
+static void a_crowd_may_compute_with_one_kind_alone(void **state)
+{
+    struct learned_presence presence = {0};
+    const struct presence_shares reported = {0.9, 0.9};
+    struct presence_shares expected;
+
+    (void)state;
+    assert_true(meet(&presence, BEGIN, 0));
+    expected = presence_expect(&presence, (struct presence_shares){0.5, 0}, reported);
+    assert_real(expected.cpu, 0.5, 1e-6);
+    assert_real(expected.gpu, 0, 0);
+    expected = presence_expect(&presence, (struct presence_shares){0, 0.5}, reported);
+    assert_real(expected.cpu, 0, 0);
+    assert_real(expected.gpu, 0.5, 1e-6);
+}
+
+static void who_computed_nothing_was_observed(void **state)
+{
+    struct learned_presence presence = {0};
+
+    (void)state;
+    assert_true(meet(&presence, BEGIN, 7 * HOUR));
+    assert_true(meet(&presence, BEGIN + 48 * HOUR, 7 * HOUR));
+    assert_real(presence.weight, 1, 0);
+    assert_real(presence.cpu, 0, 0);
+}
+
 static void processors_that_are_partly_used_count_as_before(void **state)
 {
     struct message message;
@@ -227,15 +256,31 @@ static void more_than_all_the_time_is_all_the_time(void **state)
 static void what_is_written_is_read(void **state)
 {
     struct learned_presence presence = {0}, read;
+    struct message message = counting(38 * HOUR, 18 * HOUR);
     struct text text;
 
     assert_true(meet(&presence, BEGIN, 77));
-    assert_true(meet(&presence, BEGIN + 50 * HOUR, 78 * HOUR));
+    assert_true(presence_contact(&presence, BEGIN + 50 * HOUR, &message));
+    assert_true(presence.cpu > presence.gpu);
     text = presence_write(&presence, *state);
     assert_i64((int64_t)text.length, 24);
     read = presence_read(text);
     assert_memory_equal(&read, &presence, sizeof(read));
     assert_i64((unsigned char)text.at[0], (int64_t)(BEGIN + 50 * HOUR) % 256);
+}
+
+/* As no server writes them. */
+static void where_nothing_was_begun_nothing_is_known(void **state)
+{
+    const struct learned_presence odd = {.weight = 3, .cpu = 0.5F, .gpu = 0.5F};
+    struct learned_presence read = presence_read(presence_write(&odd, *state));
+
+    assert_real(read.weight, 0, 0);
+    assert_real(read.cpu, 0, 0);
+    read = odd;
+    read.begun = 1;
+    read = presence_read(presence_write(&read, *state));
+    assert_real(read.weight, 3, 0);
 }
 
 static void bytes_of_somebody_else_are_bounded(void **state)
@@ -409,11 +454,15 @@ int main(void)
         cmocka_unit_test(coprocessors_have_a_count_of_their_own),
         cmocka_unit_test(clients_that_do_not_count_are_told_by_what_they_report),
         cmocka_unit_test(without_a_crowd_the_clients_own_word_goes_first),
+        cmocka_unit_test(a_crowd_may_compute_with_one_kind_alone),
+        cmocka_unit_test(who_computed_nothing_was_observed),
         cmocka_unit_test(processors_that_are_partly_used_count_as_before),
         cmocka_unit_test(counts_that_are_none_change_nothing),
         cmocka_unit_test(what_falls_begins_anew),
         cmocka_unit_test(more_than_all_the_time_is_all_the_time),
         cmocka_unit_test_setup_teardown(what_is_written_is_read, make_arena, drop_arena),
+        cmocka_unit_test_setup_teardown(where_nothing_was_begun_nothing_is_known, make_arena,
+                                        drop_arena),
         cmocka_unit_test(bytes_of_somebody_else_are_bounded),
         cmocka_unit_test_setup_teardown(a_crowd_is_ten_hosts_with_observations, make_arena,
                                         drop_arena),
