@@ -301,7 +301,7 @@ static void a_project_that_is_down_says_so(void **state)
     assert_null(reply_child(root, "userid"));
 }
 
-static void the_full_workload_is_asked_for_while_deadlines_are_checked(void **state)
+static void the_full_workload_is_asked_for_while_deadlines_matter(void **state)
 {
     struct fixture *f = *state;
 
@@ -310,6 +310,8 @@ static void the_full_workload_is_asked_for_while_deadlines_are_checked(void **st
     assert_null(reply_child(reply_to(f, 80300), "send_full_workload"));
     f->config.ignore_delay_bound = f->config.workload_sim = false;
     assert_null(reply_child(reply_to(f, 80300), "send_full_workload"));
+    f->config.extend_deadlines = true;
+    assert_non_null(reply_child(reply_to(f, 80300), "send_full_workload"));
 }
 
 static void a_host_id_is_sent_on_change_only(void **state)
@@ -962,7 +964,7 @@ int main(void)
         CASE(generations_get_what_they_understand),
         CASE(a_nucleus_says_who_we_are_and_nothing_of_others),
         CASE(a_project_that_is_down_says_so),
-        CASE(the_full_workload_is_asked_for_while_deadlines_are_checked),
+        CASE(the_full_workload_is_asked_for_while_deadlines_matter),
         CASE(a_host_id_is_sent_on_change_only),
         CASE(options_show),
         CASE(priorities_follow_the_client),
