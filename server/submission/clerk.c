@@ -13,6 +13,7 @@
 #include "server/submission/form.h"
 #include "server/submission/peer.h"
 #include "server/submission/rpc_face.h"
+#include "server/submission/submit_desk.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -195,6 +196,24 @@ void clerk_serve(struct clerk *clerk, struct config *config)
     else
         serve_rpc(clerk, config);
     peer_end(clerk->peer);
+    arena_reset(clerk->arena);
+}
+
+void clerk_recover(struct clerk *clerk, struct config *config)
+{
+    struct failure failure = {.status = STATUS_OK};
+    struct desk desk = {.config = config,
+                        .arena = clerk->arena,
+                        .failure = &failure,
+                        .now = (int64_t)time(NULL),
+                        .is_to_end = clerk->is_to_end,
+                        .context = clerk->context};
+
+    open_database(clerk, config);
+    desk.db = clerk->db;
+    if (desk.db != NULL && desk_recover(&desk) != STATUS_OK)
+        log_event(LOG_LEVEL_WARNING, "not_recovered", text_from(failure.text));
+    close_database(clerk);
     arena_reset(clerk->arena);
 }
 

@@ -34,5 +34,7 @@ MUST_CHECK enum status clerk_open(struct clerk *clerk);
 void clerk_close(struct clerk *clerk);
 /* The request that has begun on clerk->peer. Answers it in every case; the peer is ended. */
 void clerk_serve(struct clerk *clerk, struct config *config);
+/* Ends what others left behind that were killed (desk_recover). */
+void clerk_recover(struct clerk *clerk, struct config *config);
 
 #endif

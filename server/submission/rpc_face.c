@@ -6,6 +6,7 @@
 #include "server/base/arena.h"
 #include "server/submission/batch_desk.h"
 #include "server/submission/desk.h"
+#include "server/submission/rpc_batch.h"
 #include "server/submission/rpc_request.h"
 #include "server/submission/template_desk.h"
 
@@ -15,6 +16,7 @@ enum { BATCHES_AT_ONCE = 100 };
 
 struct rpc_call {
     struct desk *desk;
+    struct spool *spool;
     struct rpc_request request;
     struct rpc_reply reply;
     struct submitter submitter;
@@ -80,6 +82,38 @@ static enum status create_batch(struct rpc_call *call)
                                    rpc_first(&call->request.batch_names), expire_time, &id);
     if (status == STATUS_OK)
         rpc_add_integer(&call->reply, "batch_id", id);
+    return status;
+}
+
+static enum status submit_batch(struct rpc_call *call)
+{
+    struct rpc_batch_jobs source = {.spool = call->spool, .failure = call->desk->failure};
+    const struct wanted_jobs jobs = {.walk = rpc_batch_walk, .source = &source};
+    struct wanted_batch wanted;
+    int64_t id = 0;
+    enum status status =
+        rpc_batch_read(call->spool, call->desk->arena, &wanted, call->desk->failure);
+
+    if (status == STATUS_OK)
+        status = desk_submit(call->desk, &call->submitter, &wanted, &jobs, &id);
+    if (status == STATUS_OK)
+        rpc_add_integer(&call->reply, "batch_id", id);
+    return status;
+}
+
+static enum status estimate_batch(struct rpc_call *call)
+{
+    struct rpc_batch_jobs source = {.spool = call->spool, .failure = call->desk->failure};
+    const struct wanted_jobs jobs = {.walk = rpc_batch_walk, .source = &source};
+    struct wanted_batch wanted;
+    double seconds = 0;
+    enum status status =
+        rpc_batch_read(call->spool, call->desk->arena, &wanted, call->desk->failure);
+
+    if (status == STATUS_OK)
+        status = desk_estimate(call->desk, &call->submitter, &wanted, &jobs, &seconds);
+    if (status == STATUS_OK)
+        rpc_add_real(&call->reply, "seconds", seconds);
     return status;
 }
 
@@ -513,6 +547,8 @@ static const struct rpc_command {
 } commands[] = {
     {"ping", ping, true},
     {"create_batch", create_batch, false},
+    {"submit_batch", submit_batch, false},
+    {"estimate_batch", estimate_batch, false},
     {"query_batches", query_batches, false},
     {"query_batch", query_batch, false},
     {"query_batch2", query_batch2, false},
@@ -582,7 +618,7 @@ static enum status run(struct rpc_call *call, const struct rpc_command *command)
 void rpc_answer(struct rpc_exchange *exchange, enum status status)
 {
     struct desk *desk = exchange->desk;
-    struct rpc_call call = {.desk = desk};
+    struct rpc_call call = {.desk = desk, .spool = exchange->spool};
     const struct rpc_command *command = NULL;
 
     if (status == STATUS_OK)

@@ -3,7 +3,9 @@
 
 #include "config/config.h"
 #include "server/base/arena.h"
+#include "server/base/clock.h"
 #include "server/base/log.h"
+#include "server/base/random.h"
 #include "server/join/join_limits.h"
 #include "server/submission/clerk.h"
 #include "server/submission/peer.h"
@@ -21,7 +23,7 @@
 
 #include "server/base/banned.h"
 
-enum { THREADS_MAX = 64, DRAIN_S = 60 };
+enum { THREADS_MAX = 64, DRAIN_S = 60, RECOVER_EVERY_S = 60, RECOVER_ONE_IN = 50 };
 #define CONFIG_BYTES ((size_t)64 << 20)
 
 struct submission {
@@ -179,8 +181,10 @@ static int wait_for_signal(const struct submission *submission, long millisecond
     return signal_number < 0 ? 0 : signal_number;
 }
 
-static void run_until_stopped(struct submission *submission)
+static void run_until_stopped(struct submission *submission, struct clerk *clerk)
 {
+    double recovered = -RECOVER_EVERY_S;
+
     for (;;) {
         int signal_number = wait_for_signal(submission, 1000);
 
@@ -188,6 +192,10 @@ static void run_until_stopped(struct submission *submission)
             return;
         if (signal_number == SIGHUP)
             reload(submission);
+        if (clock_seconds() - recovered < RECOVER_EVERY_S)
+            continue;
+        recovered = clock_seconds();
+        clerk_recover(clerk, submission->config);
     }
 }
 
@@ -238,19 +246,23 @@ enum status submission_run_fastcgi(const struct submission_options *options,
 {
     struct submission submission = {
         .options = options, .turn = PTHREAD_MUTEX_INITIALIZER, .lock = PTHREAD_MUTEX_INITIALIZER};
+    struct clerk clerk;
     enum status status;
 
     block_signals(&submission);
-    status = start(&submission, failure);
+    status = clerk_open(&clerk);
+    if (status == STATUS_OK)
+        status = start(&submission, failure);
     if (status == STATUS_OK) {
         log_line(LOG_LEVEL_NORMAL, "event=started what=submit version=\"%s\" threads=%d",
                  options->version, submission.thread_count);
         notify_manager("READY=1");
-        run_until_stopped(&submission);
+        run_until_stopped(&submission, &clerk);
         notify_manager("STOPPING=1");
     }
     if (submission.listener != NULL && !stop_threads(&submission))
         return fail(failure, STATUS_IO, "a request did not end in time");
+    clerk_close(&clerk);
     listener_close(submission.listener);
     join_limits_destroy(submission.limits);
     config_release(submission.begun);
@@ -285,6 +297,8 @@ enum status submission_run_cgi(const struct submission_options *options, struct 
     peer_begin_cgi(clerk.peer);
     if (load_config(options->project_dir, &config, failure) == STATUS_OK) {
         clerk_serve(&clerk, config);
+        if (random_u64() % RECOVER_ONE_IN == 0) /* nobody else is there to do it */
+            clerk_recover(&clerk, config);
     } else {
         log_event(LOG_LEVEL_CRITICAL, "submission_not_possible", text_from(failure->text));
         answer_stopped(clerk.peer);

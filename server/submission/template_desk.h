@@ -11,4 +11,11 @@ struct desk_templates {
 MUST_CHECK enum status desk_app_templates(struct desk *desk, struct text app_name,
                                           struct desk_templates *ret_templates);
 
+/* The rsc_fpops_est that an input template says; 0: none, or it cannot be read. `path`: from the
+ * project's folder. */
+void desk_template_flops(struct desk *desk, struct text path, double *ret_flops);
+/* Likewise of a document, which has to be one. */
+MUST_CHECK enum status desk_document_flops(struct desk *desk, struct text document,
+                                           double *ret_flops);
+
 #endif

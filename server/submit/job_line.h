@@ -16,7 +16,9 @@ struct arena;
 #define JOB_FILES_MAX 256  /* files of one line */
 
 struct job_argument {
-    struct text name;       /* of a file */
+    struct text name; /* of a file */
+    bool is_content;  /* or what it holds, when its name is made of its MD5 */
+    struct text content;
     struct text remote_url; /* --remote_file URL BYTES MD5 */
     struct text md5;
     int64_t bytes;
@@ -24,6 +26,7 @@ struct job_argument {
 
 struct job_line {
     struct text wu_name, wu_template, result_template, command_line;
+    struct text wu_document, result_document; /* templates themselves, in place of their paths */
     bool has_priority;
     int64_t priority;
     uint64_t number; /* of the line; 0: there are no lines */

@@ -6,9 +6,12 @@
 
 #include "config/config.h"
 #include "server/base/arena.h"
+#include "server/base/crypto.h"
 #include "server/base/file.h"
 #include "server/submit/stage.h"
 
+#include <errno.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "server/base/banned.h"
@@ -45,9 +48,21 @@ static enum status read_template(struct job_templates *templates, struct text pa
                      ret_document, failure);
 }
 
-enum status job_templates_input(struct job_templates *templates, struct text path,
-                                const struct input_template **ret_input, struct failure *failure)
+/* A document is known by its MD5; as a result template it lies in a file of that name. */
+static struct text document_path(struct job_templates *templates, struct text document)
 {
+    char md5[MD5_HEX_SIZE];
+
+    md5_hex(document, NO_TEXT, md5);
+    return text_print(templates->arena, "templates/tmp/%s", md5);
+}
+
+enum status job_templates_input(struct job_templates *templates, struct text path,
+                                struct text document, const struct input_template **ret_input,
+                                struct failure *failure)
+{
+    if (document.length > 0)
+        path = document_path(templates, document);
     for (size_t i = 0; i < templates->input_count; i++)
         if (text_equal(templates->inputs[i].path, path)) {
             *ret_input = &templates->inputs[i].input;
@@ -57,9 +72,12 @@ enum status job_templates_input(struct job_templates *templates, struct text pat
         return fail(failure, STATUS_TOO_LARGE, "more than %d different templates",
                     JOB_TEMPLATES_MAX);
     struct named_input *named = &templates->inputs[templates->input_count];
-    struct text document;
+    enum status status = STATUS_OK;
     named->path = text_copy(templates->arena, path);
-    enum status status = read_template(templates, named->path, &document, failure);
+    if (document.length > 0)
+        document = text_copy(templates->arena, document);
+    else
+        status = read_template(templates, named->path, &document, failure);
     if (status == STATUS_OK)
         status = input_template_read(templates->arena, text_string(templates->arena, named->path),
                                      document, &named->input, failure);
@@ -96,9 +114,48 @@ static enum status stored_path(struct job_templates *templates, struct text path
                : STATUS_OK;
 }
 
-enum status job_templates_output(struct job_templates *templates, struct text path,
-                                 const struct named_output **ret_output, struct failure *failure)
+static enum status stage_document(struct job_templates *templates, struct text document,
+                                  struct text path, struct failure *failure)
 {
+    const char *folder = project_file(templates, TEXT("templates/tmp"));
+
+    if (!file_make_folder(folder, 0775) && errno != EEXIST)
+        return fail(failure, STATUS_IO, "%s: %s", folder, strerror(errno));
+    return stage_text(templates->stage, document, project_file(templates, path), failure);
+}
+
+/* Where the result template comes from: its document, and where it is to lie. */
+static enum status take_output(struct job_templates *templates, struct text document,
+                               struct named_output *named, struct failure *failure)
+{
+    bool is_elsewhere = false, is_given = document.length > 0;
+    enum status status = STATUS_OK;
+
+    if (is_given) {
+        named->stored_path = named->path;
+        document = text_copy(templates->arena, document);
+    } else {
+        status = stored_path(templates, named->path, &named->stored_path, &is_elsewhere, failure);
+        if (status == STATUS_OK)
+            status = read_template(templates, named->path, &document, failure);
+    }
+    if (status == STATUS_OK)
+        status = output_template_read(templates->arena, text_string(templates->arena, named->path),
+                                      document, &templates->options, &named->output, failure);
+    if (status == STATUS_OK && is_given)
+        status = stage_document(templates, document, named->stored_path, failure);
+    if (status == STATUS_OK && is_elsewhere)
+        status = stage_template(templates->stage, template_path(templates, named->path),
+                                project_file(templates, named->stored_path), failure);
+    return status;
+}
+
+enum status job_templates_output(struct job_templates *templates, struct text path,
+                                 struct text document, const struct named_output **ret_output,
+                                 struct failure *failure)
+{
+    if (document.length > 0)
+        path = document_path(templates, document);
     for (size_t i = 0; i < templates->output_count; i++)
         if (text_equal(templates->outputs[i].path, path)) {
             *ret_output = &templates->outputs[i];
@@ -108,19 +165,8 @@ enum status job_templates_output(struct job_templates *templates, struct text pa
         return fail(failure, STATUS_TOO_LARGE, "more than %d different templates",
                     JOB_TEMPLATES_MAX);
     struct named_output *named = &templates->outputs[templates->output_count];
-    struct text document;
-    bool is_elsewhere = false;
     named->path = text_copy(templates->arena, path);
-    enum status status =
-        stored_path(templates, named->path, &named->stored_path, &is_elsewhere, failure);
-    if (status == STATUS_OK)
-        status = read_template(templates, named->path, &document, failure);
-    if (status == STATUS_OK)
-        status = output_template_read(templates->arena, text_string(templates->arena, named->path),
-                                      document, &templates->options, &named->output, failure);
-    if (status == STATUS_OK && is_elsewhere)
-        status = stage_template(templates->stage, template_path(templates, named->path),
-                                project_file(templates, named->stored_path), failure);
+    enum status status = take_output(templates, document, named, failure);
     if (status != STATUS_OK)
         return status;
     templates->output_count++;

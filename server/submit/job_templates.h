@@ -34,10 +34,13 @@ struct job_templates {
     size_t input_count, output_count;
 };
 
+/* By path or, where there is a document, that one; it lies in a file of its own then. */
 MUST_CHECK enum status job_templates_input(struct job_templates *templates, struct text path,
+                                           struct text document,
                                            const struct input_template **ret_input,
                                            struct failure *failure);
 MUST_CHECK enum status job_templates_output(struct job_templates *templates, struct text path,
+                                            struct text document,
                                             const struct named_output **ret_output,
                                             struct failure *failure);
 

@@ -76,7 +76,8 @@ static enum status no_memory(struct failure *failure)
 
 static bool makes_results(const struct jobs *jobs)
 {
-    return !jobs->settings.by_transitioner && jobs->settings.target == NULL;
+    return !jobs->settings.by_transitioner && !jobs->settings.is_held &&
+           jobs->settings.target == NULL;
 }
 
 static enum status begin_parts(struct jobs *jobs, struct failure *failure)
@@ -111,6 +112,8 @@ enum status jobs_begin(const struct jobs_settings *settings, struct jobs **ret_j
         jobs->templates.options.certificates = false;
     if (jobs->arena != NULL)
         jobs->stage = jobs->templates.stage = stage_create(jobs->arena, settings->config);
+    if (jobs->stage != NULL && settings->names_inputs)
+        stage_refuse_paths(jobs->stage);
     enum status status = jobs->stage != NULL ? begin_parts(jobs, failure) : no_memory(failure);
     if (status != STATUS_OK) {
         jobs_end(jobs, false);
@@ -184,6 +187,8 @@ static enum status take_argument(struct jobs *jobs, const struct input_file *inp
         memcpy(ret_file->md5, argument->md5.at, MD5_HEX_SIZE - 1);
         return STATUS_OK;
     }
+    if (argument->is_content)
+        return stage_content(jobs->stage, argument->content, ret_file, failure);
     if (input->kind != INPUT_REMOTE)
         return stage_input(jobs->stage, argument->name, input->gzip, ret_file, failure);
     enum status status = file_name_check("file name", argument->name, failure);
@@ -290,9 +295,11 @@ static enum status make_workunit(struct jobs *jobs, const struct job_line *line,
         out = text_from(settings->out_template);
     if (line->has_priority)
         values.priority = line->priority;
-    enum status status = job_templates_input(&jobs->templates, in, &input, failure);
+    enum status status =
+        job_templates_input(&jobs->templates, in, line->wu_document, &input, failure);
     if (status == STATUS_OK)
-        status = job_templates_output(&jobs->templates, out, ret_output, failure);
+        status =
+            job_templates_output(&jobs->templates, out, line->result_document, ret_output, failure);
     if (status == STATUS_OK)
         status = input_template_parameters(input, &values, failure);
     if (status == STATUS_OK)
@@ -313,6 +320,8 @@ static enum status make_workunit(struct jobs *jobs, const struct job_line *line,
     jobs->have_single_quorum |=
         values.min_quorum == 1 && settings->app->target_nresults <= 1 && settings->target == NULL;
     workunit->create_time = workunit->transition_time = settings->now;
+    if (settings->is_held)
+        workunit->transition_time = TRANSITION_NEVER;
     if (settings->target != NULL) {
         workunit->transition_time = TRANSITION_NEVER; /* there is nothing yet to look at */
         workunit->transitioner_flags =
@@ -491,7 +500,8 @@ static enum status write_part(struct jobs *jobs, struct jobs_part *part, struct 
         status = jobs_commit(jobs, failure);
         if (status != STATUS_OK)
             return status;
-        stage_keep(jobs->stage, part->copied);
+        if (!jobs->settings.is_held)
+            stage_keep(jobs->stage, part->copied);
     }
     forget_part(part);
     return STATUS_OK;

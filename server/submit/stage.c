@@ -11,7 +11,9 @@
 
 #include "config/config.h"
 #include "server/base/arena.h"
+#include "server/base/crypto.h"
 #include "server/base/file.h"
+#include "server/base/random.h"
 #include "server/project/hierarchy.h"
 #include "server/submit/inputs_lock.h"
 
@@ -49,6 +51,7 @@ struct stage {
     struct copied *copied; /* the newest first, but for those that are kept */
     size_t copied_count;   /* ever */
     int lock;              /* from the first file on; -1: none yet */
+    bool refuses_paths;
 };
 
 struct stage *stage_create(struct arena *arena, const struct config *config)
@@ -131,13 +134,21 @@ static bool copy_bytes(int from, int to)
     }
 }
 
-static enum status copy_open(int from, const char *temporary, const char *target, mode_t mode,
-                             struct failure *failure)
+/* From a descriptor or, where that is -1, of a text. */
+struct copy_source {
+    int descriptor;
+    struct text text;
+};
+
+static enum status copy_open(const struct copy_source *from, const char *temporary,
+                             const char *target, mode_t mode, struct failure *failure)
 {
     int to = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
     if (to < 0)
         return fail_io(failure, temporary, "create");
-    bool copied = copy_bytes(from, to) && file_give(to, target) && fchmod(to, mode) == 0 &&
+    bool copied = (from->descriptor >= 0 ? copy_bytes(from->descriptor, to)
+                                         : file_write_all(to, from->text)) &&
+                  file_give(to, target) && fchmod(to, mode) == 0 &&
                   futimens(to, (const struct timespec[]){unused_since, unchanged}) == 0 &&
                   fsync(to) == 0;
     enum status status = copied ? STATUS_OK : fail_io(failure, temporary, "copy");
@@ -148,24 +159,38 @@ static enum status copy_open(int from, const char *temporary, const char *target
     return status;
 }
 
-static enum status copy_file(struct stage *stage, const char *source, const char *target,
-                             mode_t mode, struct failure *failure)
+/* Two threads of a process may copy to one place at a time. */
+static const char *temporary_name(struct stage *stage, const char *target)
 {
-    const char *temporary =
-        text_string(stage->arena, text_print(stage->arena, "%s.%ld.new", target, (long)getpid()));
+    return text_string(stage->arena, text_print(stage->arena, "%s.%ld.%016" PRIx64 ".new", target,
+                                                (long)getpid(), random_u64()));
+}
+
+static enum status copy_to(struct stage *stage, const struct copy_source *from, const char *target,
+                           mode_t mode, struct failure *failure)
+{
     struct copied *copied = ARENA_NEW(stage->arena, struct copied);
-    if (copied == NULL)
-        return fail(failure, STATUS_NO_MEMORY, "no memory");
-    int from = open(source, O_RDONLY | O_CLOEXEC);
-    if (from < 0)
-        return fail_io(failure, source, "open");
-    enum status status = copy_open(from, temporary, target, mode, failure);
-    (void)close(from);
+    enum status status = copied != NULL
+                             ? copy_open(from, temporary_name(stage, target), target, mode, failure)
+                             : fail(failure, STATUS_NO_MEMORY, "no memory");
+
     if (status == STATUS_OK) {
         *copied = (struct copied){.path = target, .next = stage->copied};
         stage->copied = copied;
         stage->copied_count++;
     }
+    return status;
+}
+
+static enum status copy_file(struct stage *stage, const char *source, const char *target,
+                             mode_t mode, struct failure *failure)
+{
+    struct copy_source from = {.descriptor = open(source, O_RDONLY | O_CLOEXEC)};
+    enum status status = from.descriptor >= 0 ? copy_to(stage, &from, target, mode, failure)
+                                              : fail_io(failure, source, "open");
+
+    if (from.descriptor >= 0)
+        (void)close(from.descriptor);
     return status;
 }
 
@@ -248,7 +273,7 @@ static enum status find_input(struct stage *stage, struct text argument, struct 
     enum status status = make_folder(stage, file->name, failure);
     if (status != STATUS_OK)
         return status;
-    if (access(source, F_OK) == 0)
+    if (!stage->refuses_paths && access(source, F_OK) == 0)
         return place_file(stage, source, target, 0644, clients_keep_names, file, failure);
     if (text_equal(argument, file->name)) {
         if (access(target, F_OK) == 0) {
@@ -258,20 +283,107 @@ static enum status find_input(struct stage *stage, struct text argument, struct 
         if (access(root, F_OK) == 0)
             return place_file(stage, root, target, 0644, clients_keep_names, file, failure);
     }
+    if (stage->refuses_paths)
+        return fail(failure, STATUS_NOT_FOUND, "there is no input file %s", source);
     return fail(failure, STATUS_NOT_FOUND, "%s: no such file, neither here nor in %s", source,
                 target);
+}
+
+void stage_refuse_paths(struct stage *stage)
+{
+    stage->refuses_paths = true;
+}
+
+/* What is there already has to be the same. */
+static enum status check_same(const char *target, struct text text, struct failure *failure)
+{
+    char wanted[MD5_HEX_SIZE], there[MD5_HEX_SIZE];
+    int64_t bytes = 0;
+    enum status status = md5_hex_of_file(target, there, &bytes, failure);
+
+    md5_hex(text, NO_TEXT, wanted);
+    if (status == STATUS_OK && strcmp(there, wanted) != 0)
+        return fail(failure, STATUS_INVALID, "%s exists with different content", target);
+    return status;
+}
+
+enum status stage_text(struct stage *stage, struct text text, const char *target,
+                       struct failure *failure)
+{
+    const struct copy_source from = {.descriptor = -1, .text = text};
+    const char *kept = text_string(stage->arena, text_from(target));
+    struct failure why = {.status = STATUS_OK};
+    enum status status = STATUS_IO;
+
+    lock_inputs(stage);
+    if (access(kept, F_OK) != 0)
+        status = copy_to(stage, &from, kept, 0644, &why);
+    if (status != STATUS_IO)
+        return status == STATUS_OK ? status : fail(failure, status, "%s", why.text);
+    if (access(kept, F_OK) != 0)
+        return fail(failure, status, "%s", why.text);
+    count_on(kept); /* it was there, or another was faster */
+    return check_same(kept, text, failure);
+}
+
+static struct staged *find_staged(struct stage *stage, struct text argument)
+{
+    struct staged *staged;
+    HASH_FIND(hh, stage->files, argument.at, (unsigned)argument.length, staged);
+    return staged;
+}
+
+static void remember(struct stage *stage, struct staged *staged)
+{
+    if (staged->hh.tbl == NULL)
+        HASH_ADD_KEYPTR(hh, stage->files, staged->argument.at, (unsigned)staged->argument.length,
+                        staged);
+}
+
+/* By the name that is made of the content. */
+enum status stage_content(struct stage *stage, struct text content, struct job_file *ret_file,
+                          struct failure *failure)
+{
+    const struct config *config = stage->config;
+    char md5[MD5_HEX_SIZE];
+    struct text name;
+    struct staged *staged;
+    enum status status = need_folder(stage, failure);
+
+    md5_hex(content, NO_TEXT, md5);
+    name = text_print(stage->arena, "jf_%s", md5);
+    staged = find_staged(stage, name);
+    if (status == STATUS_OK && staged == NULL) {
+        staged = ARENA_NEW(stage->arena, struct staged);
+        if (staged == NULL)
+            return fail(failure, STATUS_NO_MEMORY, "no memory");
+        *staged = (struct staged){.argument = name,
+                                  .file = {.name = name, .bytes = (int64_t)content.length}};
+        memcpy(staged->file.md5, md5, sizeof(md5));
+        status = make_folder(stage, name, failure);
+        if (status == STATUS_OK)
+            status = stage_text(
+                stage, content,
+                text_string(stage->arena, hierarchy_path(stage->arena, config->download_dir, name,
+                                                         config->uldl_dir_fanout)),
+                failure);
+    }
+    if (status != STATUS_OK)
+        return status;
+    remember(stage, staged);
+    *ret_file = staged->file;
+    return STATUS_OK;
 }
 
 enum status stage_input(struct stage *stage, struct text argument, bool gzip,
                         struct job_file *ret_file, struct failure *failure)
 {
-    struct staged *staged;
-    HASH_FIND(hh, stage->files, argument.at, (unsigned)argument.length, staged);
+    struct staged *staged = find_staged(stage, argument);
     if (staged != NULL && (staged->file.gzipped_bytes > 0 || !gzip)) {
         *ret_file = staged->file;
         return STATUS_OK;
     }
-    struct text name = last_part(argument);
+    struct text name = stage->refuses_paths ? argument : last_part(argument);
     enum status status = file_name_check("file name", name, failure);
     if (status != STATUS_OK)
         return status;
@@ -290,9 +402,7 @@ enum status stage_input(struct stage *stage, struct text argument, bool gzip,
         status = measure_gzip(target, &staged->file, stage->arena, failure);
     if (status != STATUS_OK)
         return status;
-    if (staged->hh.tbl == NULL)
-        HASH_ADD_KEYPTR(hh, stage->files, staged->argument.at, (unsigned)staged->argument.length,
-                        staged);
+    remember(stage, staged);
     *ret_file = staged->file;
     return STATUS_OK;
 }

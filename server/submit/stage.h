@@ -27,6 +27,14 @@ void stage_keep(struct stage *stage, size_t count);
  * file that lies in the download folders already. With `gzip`, NAME.gz beside it is needed. */
 MUST_CHECK enum status stage_input(struct stage *stage, struct text argument, bool gzip,
                                    struct job_file *ret_file, struct failure *failure);
+/* From now on an argument is a name, which lies in the download folders, and never a path. */
+void stage_refuse_paths(struct stage *stage);
+/* An input file with this content, named jf_ and its MD5. */
+MUST_CHECK enum status stage_content(struct stage *stage, struct text content,
+                                     struct job_file *ret_file, struct failure *failure);
+/* A file with this text at `target`, whose name is made of the text. */
+MUST_CHECK enum status stage_text(struct stage *stage, struct text text, const char *target,
+                                  struct failure *failure);
 /* A result template from elsewhere, copied to `target`. STATUS_INVALID: another one is there. */
 MUST_CHECK enum status stage_template(struct stage *stage, const char *path, const char *target,
                                       struct failure *failure);

@@ -8,7 +8,7 @@
 need curl nginx python3
 
 new_project "<submission>1</submission>" "<download_dir>$project/download</download_dir>" \
-    "<download_url>http://127.0.0.1/download</download_url>" "<join_tries_of_address>20</join_tries_of_address>"
+    "<download_url>http://127.0.0.1/download</download_url>" "<uldl_dir_fanout>1024</uldl_dir_fanout>" "<join_tries_of_address>20</join_tries_of_address>"
 qmctl() { "$QM_BINARY_DIR/qmctl" --project "$project" "$@"; }
 demo=$QM_SOURCE_DIR/tools/demo
 bob=b0b00000000000000000000000000b0b
@@ -176,6 +176,139 @@ claim "is so" is "$(rows "SELECT state FROM batch WHERE id = $one")" 4
 claim "again" ask retire_batch "<batch_id>$one</batch_id>"
 ask query_batches ''
 claim "and is not listed" is "$(cat "$work/heard")" 'query_batches '"'\\n'"
+
+# --- jobs are submitted
+file() { echo "<input_file><mode>$1</mode><source>$2</source></input_file>"; }
+job() { # NAME CONTENT [MORE]
+    echo "<job><name>$1</name>$(file inline "$2")${3-}</job>"
+}
+submit() { # HEAD JOBS [KEY]
+    ask submit_batch "<batch><app_name>work</app_name>$1$2</batch>" "${3-$account}"
+}
+count() { rows "SELECT COUNT(*) FROM $1"; }
+# not_made WORDS HEAD JOBS: it is refused, and nothing came of it: no row, no file.
+not_made() {
+    local before after
+    before="$(count batch) $(count workunit) $(find "$project/download" "$project/templates" -type f | sort)"
+    refused "$1" submit_batch "<batch><app_name>work</app_name>$2$3</batch>" || return 1
+    after="$(count batch) $(count workunit) $(find "$project/download" "$project/templates" -type f | sort)"
+    is "$after" "$before"
+}
+in_hierarchy() { find "$project/download" -name "$1" -printf '%P\n'; }
+claim "jobs without a batch" submit '<batch_id>0</batch_id><app_version_num>0</app_version_num>' "$(job first hello)$(job second hello)"
+new=$(value submit_batch/batch_id)
+claim "make one" is "$(rows "SELECT state, njobs, user_id, app_id, expire_time, description, project_state FROM batch WHERE id = $new" | tr '\t' ' ')" "1 2 1 1 0  0"
+claim "with a usual name" grep -qE '^Ada:work:[A-Z][a-z]{2}, [0-9]{2} [A-Z][a-z]{2} [0-9]{4} [0-9:]{8} \+0000$' <(rows "SELECT name FROM batch WHERE id = $new")
+claim "the file lies where clients fetch it" is "$(in_hierarchy 'jf_*')" 340/jf_5d41402abc4b2a76b9719d911017c592
+claim "as it was" is "$(cat "$project/download/340/jf_5d41402abc4b2a76b9719d911017c592")" hello
+claim "the jobs are due" is "$(rows "SELECT COUNT(*) FROM workunit WHERE batch = $new AND transition_time < 2147483647")" 2
+qmctl transition >/dev/null
+claim "and get results" is "$(rows "SELECT COUNT(*), MIN(server_state), MAX(batch) FROM result WHERE name LIKE 'first%'" | tr '\t' ' ')" "1 2 $new"
+ask create_batch '<app_name>work</app_name><batch_name>mine</batch_name>'
+mine=$(value create_batch/batch_id)
+claim "jobs for a batch that is there" submit "<batch_id>$mine</batch_id><priority>7</priority>" "$(job third hello)$(job fourth '' '<priority>3</priority>')"
+claim "are its own" is "$(value submit_batch/batch_id)" "$mine"
+claim "with priorities" is "$(rows "SELECT GROUP_CONCAT(priority ORDER BY id) FROM workunit WHERE batch = $mine")" 7,3
+claim "a file without content" is "$(in_hierarchy 'jf_d41d*')" "$(in_hierarchy jf_d41d8cd98f00b204e9800998ecf8427e)"
+claim "not twice" not_made 'has its jobs already' "<batch_id>$mine</batch_id>" "$(job fifth hello)"
+claim "nor of another" not_made "no batch $bobs" "<batch_id>$bobs</batch_id>" "$(job fifth other)"
+claim "nor of nobody" not_made 'no batch 4711' '<batch_id>4711</batch_id>' "$(job fifth other)"
+claim "no jobs" not_made 'has no jobs' '' ''
+claim "a file too many" not_made 'job 2: .*1 file with each job, given: 2' '' "$(job fifth a)$(job sixth b "$(file inline c)")"
+claim "a name that is taken" not_made 'job first' '' "$(job fifth a)$(job first b)"
+claim "a name twice" not_made 'job fifth' '' "$(job fifth a)$(job fifth b)"
+claim "a name of many taken" not_made 'job first' '' "$(seq 5000 | awk '{ print "<job><name>many_" $1 "</name><input_file><mode>inline</mode><source>" $1 % 20 "</source></input_file></job>" }'; job first b)"
+for mode in foo sandbox local semilocal ''; do
+    claim "mode \"$mode\"" not_made 'are not taken' '' "<job>$(file "$mode" /etc/passwd)</job>"
+done
+claim "a path" not_made 'input file' '' "<job>$(file local_staged ../config.xml)</job>"
+claim "a file that is not there" not_made 'no input file nothing' '' "<job>$(file local_staged nothing)</job>"
+echo staged >"$project/download/staged_1"
+claim "one that is" submit '' "<job>$(file local_staged staged_1)</job>"
+remote() { echo "<job><name>$1</name><input_file><mode>remote</mode><url>http://example.org/a</url><nbytes>5.000000</nbytes><md5>$2</md5></input_file></job>"; }
+claim "one elsewhere" submit '' "$(remote far 5d41402abc4b2a76b9719d911017c592)"
+claim "is named by its checksum" grep -q 'jf_5d41402abc4b2a76b9719d911017c592.*http://example.org/a' <(rows "SELECT REPLACE(xml_doc, '\n', ' ') FROM workunit WHERE name = 'far'" | tr '\n' ' ')
+claim "which it needs" not_made 'MD5' '' "$(remote far2 5d41402)"
+claim "no name" submit '' "$(for ((i = 0; i < 300; i++)); do echo "<job>$(file inline hello)</job>"; done)"
+claim "is one for each" is "$(rows "SELECT COUNT(DISTINCT name) FROM workunit WHERE batch = $(value submit_batch/batch_id)")" 300
+claim "a line with all that is odd" submit '' "$(job odd hello "<command_line>--a 'b' \"c\" \$(d) \\ ; ü &amp;&lt;</command_line>")"
+claim "is kept" grep -qF "\n--a 'b' \"c\" \$(d) \\\\ ; &#195;&#188; &amp;&lt;\n" <(rows "SELECT xml_doc FROM workunit WHERE name = 'odd'")
+claim "but one line" not_made 'command_line has a control character' '' "$(job odd2 hello "<command_line>a
+b</command_line>")"
+claim "not too long" not_made 'more than 4096' '' "$(job odd2 hello "<command_line>$(printf '%4097s' '' | tr ' ' x)</command_line>")"
+for name in "a'b" 'a b' 'a/b' '..' "$(printf '%300s' '' | tr ' ' x)"; do
+    claim "a job's name: ${name:0:8}" not_made 'job 1: the name' '' "$(job "$name" hello)"
+done
+for name in '../x; id' '/etc/passwd' '.hidden' "a'b"; do
+    claim "a template's name: $name" not_made 'template_filename is not' "<input_template_filename>$name</input_template_filename>" "$(job odd2 hello)"
+done
+output='<output_template><result/></output_template>'
+in_it='<input_template><file_info></file_info><workunit><file_ref><open_name>in</open_name></file_ref><rsc_fpops_est>5e9</rsc_fpops_est></workunit></input_template>'
+claim "templates of its own" submit '' "$(job own_1 hello "$in_it$output")$(job own_2 hello "$in_it$output")"
+claim "lie where retries find them" is "$(ls "$project/templates/tmp")" 8cee2b27587f799a1f4b3e2aae814b07
+claim "and are named" is "$(rows "SELECT result_template_file, rsc_fpops_est FROM workunit WHERE name = 'own_2'" | tr '\t' ' ')" "templates/tmp/8cee2b27587f799a1f4b3e2aae814b07 5000000000"
+claim "which are no templates" not_made 'job 1' '' "$(job own_3 hello '<output_template><foo/></output_template>')"
+
+# --- numbers
+rows "UPDATE user SET expavg_credit = 200"
+ask estimate_batch '<batch><app_name>work</app_name><job><rsc_fpops_est>3e9</rsc_fpops_est></job><job><rsc_fpops_est>3000000000.000000</rsc_fpops_est></job></batch>'
+claim "an estimate" is "$(value estimate_batch/seconds)" 2
+rows "UPDATE user SET expavg_credit = 0"
+ask estimate_batch '<batch><app_name>work</app_name><job><rsc_fpops_est>3e9</rsc_fpops_est></job></batch>'
+claim "without statistics" is "$(value estimate_batch/seconds)" 3
+rows "UPDATE user_submit SET quota = IF(user_id = 1, 1, 3), logical_start_time = IF(user_id = 1, UNIX_TIMESTAMP() + 1000000, 0);
+    UPDATE app_version SET expavg_credit = 200000, expavg_time = UNIX_TIMESTAMP()"
+start=$(rows "SELECT CAST(logical_start_time AS SIGNED) FROM user_submit WHERE user_id = 1")
+claim "by his share" submit '<allocation_priority/><priority>7</priority>' "$(job share_1 hello '<rsc_fpops_est>2e15</rsc_fpops_est>')"
+claim "a priority" is "$(rows "SELECT priority FROM workunit WHERE name = 'share_1'")" "-$((start + 8000))"
+claim "an end" is "$(rows "SELECT CAST(logical_end_time AS SIGNED) FROM batch WHERE id = $(value submit_batch/batch_id)")" "$((start + 8000))"
+submit '<allocation_priority/>' "$(job share_2 hello '<rsc_fpops_est>2e15</rsc_fpops_est>')"
+claim "the next comes later" is "$(rows "SELECT priority FROM workunit WHERE name = 'share_2'")" "-$((start + 16000))"
+open=$(rows "SELECT COUNT(*) FROM workunit JOIN batch ON batch.id = batch WHERE user_id = 1 AND state = 1 AND error_mask = 0 AND canonical_resultid = 0")
+qmctl submitter set a@example.org --max-jobs $((open + 1)) >/dev/null
+claim "one more" not_made "you have $open jobs in progress and may have $((open + 1)): 2 more" '' "$(job limit_1 hello)$(job limit_2 hello)"
+claim "is as much as he may" submit '' "$(job limit_1 hello)"
+claim "and no more" not_made 'too many' '' "$(job limit_2 hello)"
+qmctl submitter set a@example.org --max-jobs $((open + 51)) >/dev/null
+printf '<submit_batch><authenticator>%s</authenticator><batch><app_name>work</app_name>%s</batch></submit_batch>' "$account" \
+    "$(for ((i = 0; i < 30; i++)); do echo "<job>$(file inline hello)</job>"; done)" >"$work/thirty"
+for ((i = 0; i < 4; i++)); do curl -s --data-urlencode "request@$work/thirty" "$(desk)" >"$work/answer$i" & answers[i]=$!; done
+wait "${answers[@]}"
+claim "of four at once one" is "$(cat "$work"/answer? | grep -c batch_id)" 1
+rows "UPDATE user_submit SET max_jobs_in_progress = 0"
+
+# --- a process is killed in the middle
+nothing_is_under_way() { [ "$(count "batch WHERE description <> ''")" = 0 ]; }
+begin_many() { # a request of 20,000 jobs that is under way
+    (
+        printf '<submit_batch><authenticator>%s</authenticator><batch><app_name>work</app_name>' "$account"
+        seq 20000 | sed "s|.*|<job><name>$1_&</name><input_file><mode>inline</mode><source>hello</source></input_file></job>|"
+        echo '</batch></submit_batch>'
+    ) >"$work/many"
+    curl -s --data-urlencode "request@$work/many" "$(desk)" >"$work/many.answer" &
+    many=$!
+    within 60 eval "[ \$(rows \"SELECT COUNT(*) FROM workunit WHERE name LIKE '$1_%'\") -gt 3000 ]"
+}
+claim "a large batch is under way" begin_many killed
+kill -KILL "$submission_pid"
+wait "$many"
+claim "nobody was told that it is there" not grep -q batch_id "$work/many.answer"
+rows "UPDATE batch SET logical_start_time = logical_start_time - 100 WHERE description <> ''"
+rm -f "$work/submission.socket"
+start_submission
+claim "the next process removes it" within 60 nothing_is_under_way
+claim "with all its jobs" is "$(count "workunit WHERE name LIKE 'killed_%'")" 0
+claim "a large batch is under way again" begin_many whole
+wait "$many"
+claim "and is made" grep -q '<batch_id>' "$work/many.answer"
+claim "whole" is "$(count "workunit WHERE name LIKE 'whole_%' AND transition_time < 2147483647")" 20000
+rows "UPDATE workunit SET transition_time = 2147483647 WHERE name LIKE 'whole_%' AND id % 2 = 0;
+    UPDATE batch SET description = 'being submitted', logical_start_time = 1 WHERE id = (SELECT MAX(batch) FROM workunit)"
+kill -KILL "$submission_pid"
+rm -f "$work/submission.socket"
+start_submission
+claim "what was accepted and not released is" within 60 nothing_is_under_way
+claim "whole" is "$(count "workunit WHERE name LIKE 'whole_%' AND transition_time < 2147483647")" 20000
 
 # --- when something is away
 touch "$project/stop_web"

@@ -168,7 +168,7 @@ static void what_only_reads_is_told_from_what_locks(void **state)
         " hosts_lock_with_user"
         " jobs_choose_lock jobs_lock jobs_lock_counting"
         " person_hosts_lock person_workunits_lock purge_lock_results purge_lock_workunits"
-        " submitter_lock"
+        " submission_abandoned_lock submitter_lock"
         " transition_lock_results transition_lock_workunits user_lock validation_lock_host_versions"
         " validation_lock_hosts validation_lock_results validation_lock_teams"
         " validation_lock_users validation_lock_versions validation_lock_workunits ";

@@ -5,6 +5,7 @@
 #include "server/base/buffer.h"
 #include "server/base/xml.h"
 #include "server/submission/form.h"
+#include "server/submission/rpc_batch.h"
 #include "server/submission/rpc_reply.h"
 #include "server/submission/rpc_request.h"
 #include "server/submission/spool.h"
@@ -180,6 +181,105 @@ static void a_request_has_bounds(void **state)
     spool_end(&spool);
 }
 
+/* --- batches ---------------------------------------------------------------------------------- */
+
+static struct buffer jobs_told;
+
+static enum status tell_job(void *context, const struct wanted_job *job)
+{
+    (void)context;
+    buffer_print(
+        &jobs_told, "[" TEXT_FORMAT "|" TEXT_FORMAT "|%g|%d:%d|" TEXT_FORMAT "|" TEXT_FORMAT,
+        TEXT_ARG(job->name), TEXT_ARG(job->command_line), job->rsc_fpops_est, job->has_priority,
+        (int)job->priority, TEXT_ARG(job->input_template), TEXT_ARG(job->output_template));
+    for (size_t i = 0; i < job->file_count; i++)
+        buffer_print(&jobs_told, "|" TEXT_FORMAT "," TEXT_FORMAT "," TEXT_FORMAT "," TEXT_FORMAT,
+                     TEXT_ARG(job->files[i].mode), TEXT_ARG(job->files[i].source),
+                     TEXT_ARG(job->files[i].url), TEXT_ARG(job->files[i].md5));
+    buffer_print(&jobs_told, "%s]", job->has_target ? "|target" : "");
+    return STATUS_OK;
+}
+
+static enum status read_batch(const char *document, struct wanted_batch *ret_wanted)
+{
+    static struct spool spool;
+    struct failure failure = {.status = STATUS_OK};
+    struct rpc_batch_jobs jobs = {.spool = &spool, .failure = &failure};
+    enum status status;
+
+    jobs_told = buffer_in(case_arena);
+    spool_begin(&spool, 1 << 20);
+    assert_status(STATUS_OK, spool_add(&spool, text_from(document), &failure));
+    status = rpc_batch_read(&spool, case_arena, ret_wanted, &failure);
+    if (status == STATUS_OK)
+        status = rpc_batch_walk(&jobs, tell_job, NULL);
+    spool_end(&spool);
+    return status;
+}
+
+static void a_batch_is_read_in_any_order(void **state)
+{
+    (void)state;
+    struct wanted_batch wanted;
+
+    assert_status(
+        STATUS_OK,
+        read_batch(
+            "<submit_batch><app_name>no</app_name><batch><job><rsc_fpops_est>3e9"
+            "</rsc_fpops_est><name>a</name><input_file><source>x &lt;y&gt;</source><mode>inline"
+            "</mode></input_file><input_file><mode>remote</mode><url>u</url><md5>m</md5>"
+            "<nbytes>5</nbytes></input_file></job><app_name>demo</app_name><batch_id>7"
+            "</batch_id><priority/><allocation_priority/><job_params><rsc_fpops_est>4"
+            "</rsc_fpops_est><delay_bound>0.000000</delay_bound></job_params><job>"
+            "<command_line>--b </command_line><priority>2</priority><target_host>1"
+            "</target_host><output_template a='b'><result/> <x>&amp;1</x></output_template>"
+            "</job><job/></batch><batch><app_name>other</app_name></batch></submit_batch>",
+            &wanted));
+    assert_text(wanted.app_name, "demo");
+    assert_i64(wanted.batch.id, 7);
+    assert_true(wanted.has_share && wanted.has_priority);
+    assert_i64(wanted.priority, 0);
+    assert_real(wanted.rsc_fpops_est, 4, 0);
+    assert_real(wanted.delay_bound, 0, 0);
+    assert_text(
+        buffer_text(&jobs_told),
+        "[a||3e+09|0:0|||inline,x <y>,,|remote,,u,m][|--b |0|1:2||<output_template><result/> "
+        "<x>&amp;1</x></output_template>|target][||0|0:0||]");
+}
+
+static void numbers_of_a_batch_that_are_none_are_refused(void **state)
+{
+    (void)state;
+    struct wanted_batch wanted;
+
+    assert_status(STATUS_INVALID,
+                  read_batch("<a><batch><batch_id>7x</batch_id></batch></a>", &wanted));
+    assert_status(
+        STATUS_INVALID,
+        read_batch("<a><batch><job><priority>high</priority></job></batch></a>", &wanted));
+    assert_status(STATUS_INVALID,
+                  read_batch("<a><batch><job_params><delay_bound>nan</delay_bound></job_params>"
+                             "</batch></a>",
+                             &wanted));
+}
+
+static void a_job_has_its_bound_of_files(void **state)
+{
+    (void)state;
+    struct wanted_batch wanted;
+    struct buffer document = buffer_in(case_arena);
+
+    buffer_add_string(&document, "<a><batch><job>");
+    for (int i = 0; i < SUBMITTED_FILES_MAX; i++)
+        buffer_add_string(&document, "<input_file/>");
+    buffer_add_string(&document, "</job></batch></a>");
+    assert_status(STATUS_OK, read_batch(text_string(case_arena, buffer_text(&document)), &wanted));
+    document.length -= text_from("</job></batch></a>").length;
+    buffer_add_string(&document, "<input_file/></job></batch></a>");
+    assert_status(STATUS_TOO_LARGE,
+                  read_batch(text_string(case_arena, buffer_text(&document)), &wanted));
+}
+
 /* --- replies ---------------------------------------------------------------------------------- */
 
 static struct buffer sent;
@@ -269,6 +369,12 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_is_no_request_is_refused, case_arena_setup,
                                         case_arena_teardown),
         cmocka_unit_test_setup_teardown(a_request_has_bounds, case_arena_setup,
+                                        case_arena_teardown),
+        cmocka_unit_test_setup_teardown(a_batch_is_read_in_any_order, case_arena_setup,
+                                        case_arena_teardown),
+        cmocka_unit_test_setup_teardown(numbers_of_a_batch_that_are_none_are_refused,
+                                        case_arena_setup, case_arena_teardown),
+        cmocka_unit_test_setup_teardown(a_job_has_its_bound_of_files, case_arena_setup,
                                         case_arena_teardown),
         cmocka_unit_test_setup_teardown(a_failure_has_its_number_where_every_client_looks,
                                         case_arena_setup, case_arena_teardown),
