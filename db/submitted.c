@@ -87,3 +87,53 @@ enum status db_ended_instance(struct db *db, struct arena *arena, const struct o
     return DB_ONE(db, ended_instance, arena, ret_row, .workunitid = job->id,
                   .id = job->canonical_resultid);
 }
+
+/* --- what jobs gave back ---------------------------------------------------------------------- */
+
+enum status db_output_of_result(struct db *db, struct arena *arena, struct text name,
+                                struct owned_output_row *ret_row)
+{
+    return DB_ONE(db, owned_output_of_result, arena, ret_row, .name = name);
+}
+
+enum status db_output_of_job(struct db *db, struct arena *arena, int64_t id, struct text name,
+                             struct owned_output_row *ret_row)
+{
+    return id != 0 ? DB_ONE(db, owned_output_of_job_id, arena, ret_row, .id = id)
+                   : DB_ONE(db, owned_output_of_job, arena, ret_row, .name = name);
+}
+
+enum status db_outputs_of_batch(struct db *db, struct arena *arena, int64_t batch, int64_t after,
+                                size_t most, struct owned_output_row **ret_rows, size_t *ret_count)
+{
+    return DB_ALL(db, owned_outputs, arena, ret_rows, ret_count, .batch = batch, .after = after,
+                  .most = (int64_t)most);
+}
+
+enum status db_batch_user(struct db *db, int64_t batch, int64_t *ret_userid)
+{
+    struct batch_user_row row;
+    enum status status = DB_ONE(db, batch_user, NULL, &row, .id = batch);
+
+    if (status == STATUS_OK)
+        *ret_userid = row.user_id;
+    return status;
+}
+
+/* --- files that submitters bring -------------------------------------------------------------- */
+
+enum status db_job_file_note(struct db *db, struct arena *arena, struct text name, double now,
+                             double delete_time, int64_t batch)
+{
+    struct job_file_row row;
+    enum status status = DB_RUN(db, job_file_add, NULL, .name = name, .create_time = now,
+                                .delete_time = delete_time);
+
+    if (status == STATUS_OK)
+        status = DB_ONE(db, job_file_find, arena, &row, .name = name);
+    if (status == STATUS_OK && !text_equal(row.name, name))
+        return STATUS_INVALID;
+    return status == STATUS_OK && batch != 0
+               ? DB_RUN(db, job_file_assign, NULL, .job_file_id = row.id, .batch_id = batch)
+               : status;
+}

@@ -41,4 +41,24 @@ MUST_CHECK enum status db_ended_instance(struct db *db, struct arena *arena,
                                          const struct owned_job_row *job,
                                          struct ended_instance_row *ret_row);
 
+/* --- what jobs gave back. These find anybody's: whose they are is in the row ------------------ */
+
+MUST_CHECK enum status db_output_of_result(struct db *db, struct arena *arena, struct text name,
+                                           struct owned_output_row *ret_row);
+/* Of the canonical result; by number, or when that is 0 by name. */
+MUST_CHECK enum status db_output_of_job(struct db *db, struct arena *arena, int64_t id,
+                                        struct text name, struct owned_output_row *ret_row);
+/* Of canonical results, by job, behind the job `after`. */
+MUST_CHECK enum status db_outputs_of_batch(struct db *db, struct arena *arena, int64_t batch,
+                                           int64_t after, size_t most,
+                                           struct owned_output_row **ret_rows, size_t *ret_count);
+MUST_CHECK enum status db_batch_user(struct db *db, int64_t batch, int64_t *ret_userid);
+
+/* --- files that submitters bring -------------------------------------------------------------- */
+
+/* Notes that the file is there, until `delete_time` at least, for a batch where that is not 0.
+ * STATUS_INVALID: another has this name but for capitals. */
+MUST_CHECK enum status db_job_file_note(struct db *db, struct arena *arena, struct text name,
+                                        double now, double delete_time, int64_t batch);
+
 #endif

@@ -10,7 +10,9 @@
 #include "server/base/log.h"
 #include "server/project/project.h"
 #include "server/submission/desk.h"
+#include "server/submission/file_face.h"
 #include "server/submission/form.h"
+#include "server/submission/output_face.h"
 #include "server/submission/peer.h"
 #include "server/submission/rpc_face.h"
 #include "server/submission/submit_desk.h"
@@ -24,6 +26,7 @@
 
 #define REQUEST_BYTES ((size_t)256 << 20)
 #define PAGE_BYTES    ((size_t)1 << 20)
+enum { SMALL_BODY_MAX = 16 * 1024 };
 /* s, from the first to the longest pause between tries to connect */
 static const double reconnect_first = 0.1, reconnect_longest = 5;
 
@@ -102,14 +105,12 @@ static enum status end_field(void *context)
     return STATUS_OK;
 }
 
-static enum status read_form(struct clerk *clerk, struct failure *failure)
+static enum status read_body(struct clerk *clerk, const struct form_taker *taker,
+                             struct failure *failure)
 {
-    struct form_reading reading = {.clerk = clerk, .failure = failure};
-    const struct form_taker taker = {
-        .context = &reading, .begin = begin_field, .add = add_bytes, .end = end_field};
     struct form form;
     enum status status =
-        form_begin(&form, peer_variable(clerk->peer, "CONTENT_TYPE"), &taker, failure);
+        form_begin(&form, peer_variable(clerk->peer, "CONTENT_TYPE"), taker, failure);
 
     while (status == STATUS_OK) {
         struct text bytes;
@@ -121,6 +122,15 @@ static enum status read_form(struct clerk *clerk, struct failure *failure)
         status = form_add(&form, bytes);
     }
     return status;
+}
+
+static enum status read_form(struct clerk *clerk, struct failure *failure)
+{
+    struct form_reading reading = {.clerk = clerk, .failure = failure};
+    const struct form_taker taker = {
+        .context = &reading, .begin = begin_field, .add = add_bytes, .end = end_field};
+
+    return read_body(clerk, &taker, failure);
 }
 
 static bool is_stopped(const struct config *config)
@@ -141,36 +151,88 @@ static void log_exchange(const struct rpc_exchange *exchange, uint64_t begun_ns)
                   (double)(clock_ns() - begun_ns) / 1e9, TEXT_ARG(exchange->desk->address));
 }
 
-static void serve_rpc(struct clerk *clerk, struct config *config)
+static struct desk open_desk(struct clerk *clerk, struct config *config, struct failure *failure)
+{
+    return (struct desk){.config = config,
+                         .arena = clerk->arena,
+                         .failure = failure,
+                         .limits = clerk->limits,
+                         .address = peer_variable(clerk->peer, "REMOTE_ADDR"),
+                         .now = (int64_t)time(NULL),
+                         .is_to_end = clerk->is_to_end,
+                         .context = clerk->context};
+}
+
+/* A page in BOINC's XML. */
+static void serve_rpc(struct clerk *clerk, struct config *config, bool of_files)
 {
     uint64_t begun_ns = clock_ns();
     struct failure failure = {.status = STATUS_OK};
-    enum status status;
-    struct desk desk = {.config = config,
-                        .arena = clerk->arena,
-                        .failure = &failure,
-                        .limits = clerk->limits,
-                        .address = peer_variable(clerk->peer, "REMOTE_ADDR"),
-                        .now = (int64_t)time(NULL),
-                        .is_to_end = clerk->is_to_end,
-                        .context = clerk->context};
+    struct desk desk = open_desk(clerk, config, &failure);
     struct rpc_exchange exchange = {.desk = &desk,
                                     .spool = clerk->spool,
                                     .send = peer_send,
                                     .context = clerk->peer,
                                     .is_stopped = is_stopped(config)};
+    struct file_face face;
+    struct form_taker taker;
+    enum status status;
 
     spool_begin(clerk->spool, config->submit_request_bytes_max);
-    status = read_form(clerk, &failure);
     open_database(clerk, config);
     desk.db = clerk->db;
+    file_face_begin(&face, &exchange);
+    taker = file_face_taker(&face);
+    status = of_files ? read_body(clerk, &taker, &failure) : read_form(clerk, &failure);
     peer_send(clerk->peer, TEXT("Content-Type: text/xml; charset=utf-8\r\n\r\n"));
-    rpc_answer(&exchange, status);
+    if (of_files)
+        file_face_answer(&face, status);
+    else
+        rpc_answer(&exchange, status);
     leave_database(clerk, exchange.error == RPC_DATABASE_AWAY);
     counter_add(exchange.error == 0 ? COUNTER_submissions_answered : COUNTER_submissions_refused,
                 1);
     log_exchange(&exchange, begun_ns);
     spool_end(clerk->spool);
+}
+
+/* What a form of a few bytes holds, as it came. */
+static struct text read_small_body(struct clerk *clerk)
+{
+    struct buffer body = buffer_in(clerk->arena);
+    struct text bytes;
+
+    body.length_max = SMALL_BODY_MAX;
+    while (peer_next(clerk->peer, &bytes) == STATUS_OK && bytes.length > 0)
+        buffer_add(&body, bytes);
+    return body.overflowed ? NO_TEXT : buffer_text(&body);
+}
+
+static void serve_output(struct clerk *clerk, struct config *config, bool is_posted)
+{
+    uint64_t begun_ns = clock_ns();
+    struct failure failure = {.status = STATUS_OK};
+    struct desk desk = open_desk(clerk, config, &failure);
+    struct output_exchange exchange = {.desk = &desk,
+                                       .is_posted = is_posted,
+                                       .parameters =
+                                           is_posted ? read_small_body(clerk)
+                                                     : peer_variable(clerk->peer, "QUERY_STRING"),
+                                       .spool = clerk->spool,
+                                       .send = peer_send,
+                                       .context = clerk->peer};
+
+    open_database(clerk, config);
+    desk.db = clerk->db;
+    output_answer(&exchange);
+    clerk->peer->is_broken = clerk->peer->is_broken || exchange.is_broken;
+    leave_database(clerk, exchange.status == 503);
+    counter_add(exchange.status == 200 ? COUNTER_submissions_answered : COUNTER_submissions_refused,
+                1);
+    log_line_with(LOG_LEVEL_NORMAL, "why", text_from(failure.text),
+                  "event=output user=%lld status=%d broken=%d seconds=%.3f address=" TEXT_FORMAT,
+                  (long long)exchange.userid, exchange.status, exchange.is_broken,
+                  (double)(clock_ns() - begun_ns) / 1e9, TEXT_ARG(desk.address));
 }
 
 /* Counters only for whom the web server lets ask for them, by a variable that no client can set. */
@@ -187,14 +249,24 @@ static void serve_page(struct clerk *clerk)
     buffer_free(&page);
 }
 
+/* A web server may take the last part of the path for a path behind a script. */
+static bool is_page(const struct clerk *clerk, struct text page)
+{
+    return text_ends(peer_variable(clerk->peer, "SCRIPT_NAME"), page) ||
+           text_ends(peer_variable(clerk->peer, "PATH_INFO"), page);
+}
+
 void clerk_serve(struct clerk *clerk, struct config *config)
 {
     struct text method = peer_variable(clerk->peer, "REQUEST_METHOD");
+    bool is_get = text_is(method, "GET") || text_is(method, "HEAD");
 
-    if (text_is(method, "GET") || text_is(method, "HEAD"))
+    if (is_page(clerk, TEXT("/get_output.php")))
+        serve_output(clerk, config, !is_get);
+    else if (is_get)
         serve_page(clerk);
     else
-        serve_rpc(clerk, config);
+        serve_rpc(clerk, config, is_page(clerk, TEXT("/job_file.php")));
     peer_end(clerk->peer);
     arena_reset(clerk->arena);
 }

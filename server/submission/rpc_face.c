@@ -591,7 +591,7 @@ static int error_of(enum status status)
     return RPC_ERROR;
 }
 
-static enum status read_request(struct rpc_exchange *exchange, struct rpc_request *ret_request)
+enum status rpc_read_request(struct rpc_exchange *exchange, struct rpc_request *ret_request)
 {
     struct xml_source source = spool_source(exchange->spool);
     struct failure why = {.status = STATUS_OK};
@@ -615,6 +615,16 @@ static enum status run(struct rpc_call *call, const struct rpc_command *command)
     return status == STATUS_OK ? command->run(call) : status;
 }
 
+void rpc_reply_status(struct rpc_exchange *exchange, struct rpc_reply *reply, enum status status)
+{
+    bool is_stopped = exchange->is_stopped && exchange->command.length > 0;
+
+    exchange->error = is_stopped ? RPC_STOPPED : error_of(status);
+    rpc_reply_end(reply, exchange->error,
+                  is_stopped ? TEXT("the project takes no requests at the moment")
+                             : text_from(exchange->desk->failure->text));
+}
+
 void rpc_answer(struct rpc_exchange *exchange, enum status status)
 {
     struct desk *desk = exchange->desk;
@@ -622,7 +632,7 @@ void rpc_answer(struct rpc_exchange *exchange, enum status status)
     const struct rpc_command *command = NULL;
 
     if (status == STATUS_OK)
-        status = read_request(exchange, &call.request);
+        status = rpc_read_request(exchange, &call.request);
     if (status == STATUS_OK) {
         command = find_command(call.request.command);
         if (command == NULL)
@@ -632,15 +642,8 @@ void rpc_answer(struct rpc_exchange *exchange, enum status status)
     if (command != NULL)
         exchange->command = text_from(command->name);
     rpc_reply_begin(&call.reply, exchange->command, exchange->send, exchange->context);
-    if (status == STATUS_OK && exchange->is_stopped)
-        exchange->error = RPC_STOPPED;
-    else if (status == STATUS_OK)
+    if (status == STATUS_OK && !exchange->is_stopped)
         status = run(&call, command);
-    if (exchange->error == 0)
-        exchange->error = error_of(status);
     exchange->userid = call.submitter.userid;
-    rpc_reply_end(&call.reply, exchange->error,
-                  exchange->error == RPC_STOPPED
-                      ? TEXT("the project takes no requests at the moment")
-                      : text_from(desk->failure->text));
+    rpc_reply_status(exchange, &call.reply, status);
 }

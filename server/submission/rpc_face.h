@@ -9,6 +9,7 @@
 #include <stdbool.h>
 
 struct desk;
+struct rpc_request;
 
 struct rpc_exchange {
     struct desk *desk;
@@ -25,6 +26,11 @@ struct rpc_exchange {
 
 /* Answers in every case. `status`: of reading the form, whose failure is the desk's. */
 void rpc_answer(struct rpc_exchange *exchange, enum status status);
+
+/* For other pages in this XML: what the spool holds, and the end of a reply. */
+MUST_CHECK enum status rpc_read_request(struct rpc_exchange *exchange,
+                                        struct rpc_request *ret_request);
+void rpc_reply_status(struct rpc_exchange *exchange, struct rpc_reply *reply, enum status status);
 
 /* BOINC's numbers. */
 enum { RPC_ERROR = -1, RPC_DATABASE_AWAY = -138, RPC_STOPPED = -183 };

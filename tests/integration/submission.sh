@@ -8,7 +8,7 @@
 need curl nginx python3
 
 new_project "<submission>1</submission>" "<download_dir>$project/download</download_dir>" \
-    "<download_url>http://127.0.0.1/download</download_url>" "<uldl_dir_fanout>1024</uldl_dir_fanout>" "<join_tries_of_address>20</join_tries_of_address>"
+    "<download_url>http://127.0.0.1/download</download_url>" "<uldl_dir_fanout>1024</uldl_dir_fanout>" "<upload_dir>$project/upload</upload_dir>" "<upload_min_free_gb>0</upload_min_free_gb>" "<upload_url>http://127.0.0.1/upload</upload_url>" "<join_tries_of_address>20</join_tries_of_address>"
 qmctl() { "$QM_BINARY_DIR/qmctl" --project "$project" "$@"; }
 demo=$QM_SOURCE_DIR/tools/demo
 bob=b0b00000000000000000000000000b0b
@@ -25,7 +25,8 @@ start_server server
 start_submission
 
 encoding=urlencoded
-desk() { printf '%s/submit_rpc_handler.php' "${url%_cgi/cgi}"; }
+page=submit_rpc_handler.php
+desk() { printf '%s/%s' "${url%_cgi/cgi}" "$page"; }
 coproc scientist { python3 "$QM_SOURCE_DIR/tests/integration/submission/scientist.py"; }
 # post_request [FILE...]: $work/request; what is understood is in $work/heard
 post_request() {
@@ -276,6 +277,133 @@ for ((i = 0; i < 4; i++)); do curl -s --data-urlencode "request@$work/thirty" "$
 wait "${answers[@]}"
 claim "of four at once one" is "$(cat "$work"/answer? | grep -c batch_id)" 1
 rows "UPDATE user_submit SET max_jobs_in_progress = 0"
+
+# --- files
+# files ROOT NAMES [FILE...]: names a blank apart
+files() {
+    local root=$1 names='' name
+    for name in $2; do names+="<phys_name>$name</phys_name>"; done
+    shift 2
+    printf '<%s><authenticator>%s</authenticator><batch_id>%s</batch_id><delete_time>%s</delete_time>%s</%s>' \
+        "$root" "${key:-$account}" "${batch:-0}" "${until:-0}" "$names" "$root" >"$work/request"
+    page=job_file.php encoding=multipart
+    post_request "$@"
+    local status=$?
+    page=submit_rpc_handler.php encoding=urlencoded
+    return $status
+}
+no_files() { # WORDS NAMES [FILE...]: they are refused, and nothing came of it
+    local before words=$1
+    shift
+    before="$(count job_file) $(find "$project/download" -type f | sort)"
+    files upload_files "$@"
+    [ $? -eq 1 ] && heard "$words" && is "$(count job_file) $(find "$project/download" -type f | sort)" "$before"
+}
+printf hello >"$work/hello"
+printf other >"$work/other"
+hello=5d41402abc4b2a76b9719d911017c592.txt
+claim "files that are not there" files query_files "$hello in_1.dat"
+claim "are told by their place" is "$(value query_files/absent_files/file | tr '\n' ' ')" "0 1 "
+claim "are sent" files upload_files "$hello in_1.dat" "$work/hello" "$work/other"
+claim "in their order" is "$(cat "$project/download/383/$hello" "$project/download/25/in_1.dat")" helloother
+claim "with a sum beside" is "$(cat "$project/download/383/$hello.md5")" '5d41402abc4b2a76b9719d911017c592 5'
+claim "then they are there" files query_files "$hello in_1.dat"
+claim "which no client takes for nothing" is "$(cat "$work/heard")" "query_files/absent_files '\\n'"
+claim "the same again" files upload_files "$hello in_1.dat" "$work/hello" "$work/other"
+claim "is a success" heard "^upload_files/success '1'"
+claim "no files at all" files upload_files ''
+claim "is a success too" heard "^upload_files/success '1'"
+until=2000000000 batch=$mine files query_files in_1.dat
+claim "a later end counts" is "$(rows "SELECT delete_time FROM job_file WHERE name = 'in_1.dat'")" 2000000000
+claim "for a batch" is "$(rows "SELECT batch_id FROM batch_file_assoc")" "$mine"
+batch=$bobs
+claim "not for another's" no_files "no batch $bobs" in_2.dat "$work/hello"
+batch=0
+claim "other content of a name" no_files 'with other content' "in_2.dat in_1.dat" "$work/other" "$work/hello"
+claim "content that is not that of the name" no_files 'its MD5 is' "$hello" "$work/other"
+claim "too few" no_files '2 files named, but 1 came' "in_2.dat in_3.dat" "$work/hello"
+claim "too many" no_files 'more files came' in_2.dat "$work/hello" "$work/other"
+for name in a/b .. .hidden -x a.md5 'a;b' "$(printf '%192s' '' | tr ' ' x)"; do
+    claim "the name ${name:0:10}" no_files 'cannot be the name of a file' "$name" "$work/hello"
+done
+echo program >"$project/download/work_1"
+claim "the name of a program" no_files 'a file of the project' work_1 "$work/hello"
+claim "a name but for capitals" no_files 'only by capitals' IN_1.dat "$work/hello"
+key=$eve
+claim "of nobody who submits" no_files 'may not submit' in_2.dat "$work/hello"
+key=$account
+names=$(seq -s ' ' -f 'many_%g' 60)
+paths=()
+for ((i = 0; i < 60; i++)); do paths+=("$work/hello"); done
+claim "sixty at once" files upload_files "$names" "${paths[@]}"
+head -c 50000000 /dev/zero >"$work/large"
+claim "a large one" files upload_files large.bin "$work/large"
+claim "arrives whole" cmp "$work/large" "$(find "$project/download" -name large.bin)"
+claim "and is used by a job" submit '' "<job><name>uses</name>$(file local_staged in_1.dat)</job>"
+claim "nothing is left behind" is "$(find "$project/download" -name '*.new')" ''
+
+# --- outputs
+auth() { printf '%s' "$account$1" | md5sum | cut -c 1-32; }
+output() { # QUERY: the answer is in $work/output, its status in $status
+    status=$(curl -s -o "$work/output" -D "$work/head" -w '%{http_code}' "${url%_cgi/cgi}/get_output.php?$1")
+}
+posted() { # FIELDS [KEY]
+    status=$(curl -s -o "$work/output" -d "authenticator=${2-$account}&$1" -w '%{http_code}' "${url%_cgi/cgi}/get_output.php")
+}
+cp "$QM_SOURCE_DIR/templates/simple_out.xml" "$project/templates/gives_out"
+ask create_batch '<app_name>work</app_name><batch_name>gives</batch_name>'
+gives=$(value create_batch/batch_id)
+submit "<batch_id>$gives</batch_id><output_template_filename>gives_out</output_template_filename>" "$(job gives_1 hello)$(job gives_2 hello)$(job gives_3 hello)"
+qmctl transition >/dev/null
+rows "UPDATE workunit JOIN result ON result.workunitid = workunit.id SET canonical_resultid = result.id WHERE workunit.name IN ('gives_1', 'gives_2', 'gives_3')"
+for i in 1 2; do
+    name=$(rows "SELECT REGEXP_SUBSTR(xml_doc_in, '(?<=<name>)[^<]*_r[^<]*') FROM result WHERE name = 'gives_${i}_0'" | head -n 1)
+    mkdir -p "$project/upload"
+    place=$project/upload/$(printf '%x' $((16#$(printf '%s' "$name" | md5sum | cut -c 2-8) % 1024)))/$name
+    mkdir -p "${place%/*}"
+    echo "answer $i" >"$place"
+done
+posted "cmd=workunit_file&wu_name=gives_1&file_num=0"
+claim "an answer" is "$status $(cat "$work/output")" "200 answer 1"
+posted "cmd=result_file&result_name=gives_2_0&file_num=0"
+claim "of a result" is "$status $(cat "$work/output")" "200 answer 2"
+posted "cmd=workunit_file&wu_name=gives_3&file_num=0"
+claim "that is not there" is "$status" 404
+posted "cmd=workunit_file&wu_name=gives_1&file_num=7"
+claim "nor of that number" is "$status" 404
+posted "cmd=workunit_file&wu_name=gives_1&file_num=0" "$bob"
+claim "of another" is "$status" 404
+posted "cmd=workunit_file&wu_name=../../config.xml&file_num=0"
+claim "nor of a path" is "$status" 404
+posted "cmd=batch_files&batch_id=$gives"
+claim "all of a batch" is "$status" 200
+claim "are an archive" python3 -c 'import sys, zipfile
+archive = zipfile.ZipFile(sys.argv[1])
+assert archive.testzip() is None
+assert sorted(archive.read(name) for name in archive.namelist()) == [b"answer 1\n", b"answer 2\n"], archive.namelist()
+assert not any("/" in name for name in archive.namelist())' "$work/output"
+posted "cmd=batch_files&batch_id=$gives" "$bob"
+claim "of another" is "$status" 404
+output "cmd=workunit_file&wu_name=gives_1&file_num=0&auth_str=$account"
+claim "a key in an address is not taken" is "$status" 403
+claim "and why is said" grep -q submission_url_keys "$work/output"
+sed -i 's|<submission>1|<submission_url_keys>1</submission_url_keys>&|' "$project/config.xml"
+kill -HUP "$submission_pid"
+within 10 grep -q 'event=reloaded' "$work/submission.log"
+output "cmd=workunit_file&wu_name=gives_1&file_num=0&auth_str=$account"
+claim "unless the project allows it" is "$status $(cat "$work/output")" "200 answer 1"
+claim "to be kept" grep -qi '^content-disposition: attachment; filename="gives_1_0_r' "$work/head"
+output "cmd=result_file&result_name=gives_1_0&file_num=0&auth_str=$(auth gives_1_0)"
+claim "by a proof" is "$status $(cat "$work/output")" "200 answer 1"
+output "cmd=batch_files&batch_id=$gives&auth_str=$(auth "$gives")"
+claim "of a batch" is "$status" 200
+output "cmd=batch_files&batch_id=$gives&auth_str=$(auth "$mine")"
+claim "but no other proof" is "$status" 404
+output "cmd=batch_files&batch_id=$gives"
+claim "nor none" is "$status" 404
+output "cmd=nothing"
+claim "nor another command" is "$status" 400
+claim "nobody's key is in a log" not grep -rq "$account" "$work/nginx1" "$work/submission.log"
 
 # --- a process is killed in the middle
 nothing_is_under_way() { [ "$(count "batch WHERE description <> ''")" = 0 ]; }

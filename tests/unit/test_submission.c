@@ -9,6 +9,7 @@
 #include "server/submission/rpc_reply.h"
 #include "server/submission/rpc_request.h"
 #include "server/submission/spool.h"
+#include "server/submission/zip_stream.h"
 #include "tests/support/case_arena.h"
 #include "tests/support/test.h"
 
@@ -356,6 +357,30 @@ static void every_text_can_stand_in_a_reply(void **state)
     assert_true(text_contains(buffer_text(&sent), TEXT("&lt;&amp;&gt;\"' \xC3\xBC ? ? ? ? ?")));
 }
 
+/* --- archives --------------------------------------------------------------------------------- */
+
+static void a_checksum_goes_on_where_it_stopped(void **state)
+{
+    (void)state;
+    assert_int_equal(crc32_of(0, TEXT("123456789")), 0xCBF43926U);
+    assert_int_equal(crc32_of(crc32_of(0, TEXT("1234")), TEXT("56789")), 0xCBF43926U);
+    assert_int_equal(crc32_of(0, NO_TEXT), 0);
+}
+
+static void an_archive_without_files_has_an_end(void **state)
+{
+    (void)state;
+    static struct spool list;
+    struct zip_stream zip;
+    struct failure failure = {.status = STATUS_OK};
+
+    sent = buffer_in(case_arena);
+    zip_stream_begin(&zip, &list, keep_sent, NULL);
+    assert_status(STATUS_OK, zip_stream_end(&zip, &failure));
+    assert_i64((int64_t)sent.length, 22);
+    assert_true(text_starts(buffer_text(&sent), TEXT("PK\5\6")));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -379,6 +404,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_failure_has_its_number_where_every_client_looks,
                                         case_arena_setup, case_arena_teardown),
         cmocka_unit_test_setup_teardown(a_failure_in_the_middle_stands_at_the_end, case_arena_setup,
+                                        case_arena_teardown),
+        cmocka_unit_test_setup_teardown(a_checksum_goes_on_where_it_stopped, case_arena_setup,
+                                        case_arena_teardown),
+        cmocka_unit_test_setup_teardown(an_archive_without_files_has_an_end, case_arena_setup,
                                         case_arena_teardown),
         cmocka_unit_test_setup_teardown(every_text_can_stand_in_a_reply, case_arena_setup,
                                         case_arena_teardown),
