@@ -237,6 +237,8 @@ static enum status delete_user(struct db *db, const struct person *person, int64
     if (status == STATUS_OK)
         status = DB_RUN(db, person_submit_apps, NULL, .userid = userid);
     if (status == STATUS_OK)
+        status = DB_RUN(db, person_stream, NULL, .userid = userid);
+    if (status == STATUS_OK)
         status = DB_RUN(db, person_batches, NULL, .userid = userid);
     if (status == STATUS_OK)
         status = DB_RUN(db, person_teams, NULL, .userid = userid);

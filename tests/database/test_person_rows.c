@@ -81,11 +81,12 @@ static void add_person(int64_t user, int64_t host, const char *mark)
              " source = '%s'; INSERT INTO credit_user SET userid = %lld;"
              "INSERT INTO credited_job SET userid = %lld; INSERT INTO user_submit SET user_id ="
              " %lld; INSERT INTO user_submit_app SET user_id = %lld;"
+             "INSERT INTO qm_stream SET kind = 2, id = %lld;"
              "INSERT INTO team SET userid = %lld, ping_user = 5, name = 'team %lld';"
              "INSERT INTO team SET userid = 5, ping_user = %lld, name = 'wish %lld'",
              (long long)user, (long long)host, (long long)user, (long long)user, mark,
              (long long)user, (long long)user, (long long)user, (long long)user, (long long)user,
-             (long long)user, (long long)user, (long long)user);
+             (long long)user, (long long)user, (long long)user, (long long)user);
 }
 
 /* A job of its own; `columns` of the result. */

@@ -63,6 +63,9 @@ claim "submitters get their parts" near_all
 # shellcheck disable=SC2317 # within() calls it
 is_kept() { [ "$(rows "SELECT COUNT(*) FROM qm_stream WHERE kind = 2")" = 3 ]; }
 claim "what they had is kept" within 30 is_kept
+# shellcheck disable=SC2317 # within() calls it
+is_shown() { curl -s "$url/project" | grep -q 'user 13.*57'; }
+claim "the page shows shares" within 30 is_shown
 
 # A newcomer with the smallest share, and a server that has just begun.
 for pid in "${started[@]:0:2}"; do end_process "$pid"; done
