@@ -692,14 +692,6 @@ static struct edf_job slow_longer(const struct job *job, double margin)
     return longer;
 }
 
-static double slow_margin(const struct job *job, bool is_lax)
-{
-    double untried =
-        world->options[job->app->id - 1].is_untried ? world->config->untried_margin : 1;
-
-    return is_lax ? untried : fmax(untried, world->config->deadline_margin);
-}
-
 /* As many CPUs idle as the job takes, by what the client says, or beside its queue. */
 static bool slow_idles(struct job *const *taken, size_t count, const struct job *job)
 {
@@ -709,6 +701,15 @@ static bool slow_idles(struct job *const *taken, size_t count, const struct job 
     for (size_t i = 0; i < count; i++)
         idle -= slow_job(taken[i]).cpus;
     return idle >= slow_job(job).cpus;
+}
+
+/* None for what idle CPUs can have at once, but that of an untried version. */
+static double slow_margin(struct job *const *taken, size_t count, const struct job *job)
+{
+    double untried =
+        world->options[job->app->id - 1].is_untried ? world->config->untried_margin : 1;
+
+    return slow_idles(taken, count, job) ? untried : fmax(untried, world->config->deadline_margin);
 }
 
 /* Whether a job is in time beside those that were chosen, each by its margin, and leaves these in
@@ -807,28 +808,25 @@ static struct job *slow_best(struct job *const *taken, size_t count, const bool 
     return best;
 }
 
-/* Everything from scratch for every job that is chosen: one resource, so no order among them. Of
- * each priority all jobs are tried with their margins first, and then those that idle CPUs may have
- * without. What was late once is not asked again. */
+/* Everything from scratch for every job that is chosen: one resource, so no order among them. What
+ * was late once is not asked again. */
 static size_t slow_choose(struct job **ret_chosen)
 {
     double margins[JOBS_MAX];
     size_t count = 0;
 
-    for (int64_t priority = 3; priority > 3 - JOBS_MAX; priority--)
-        for (int is_lax = 0; is_lax < 2; is_lax++) {
-            bool is_late[JOBS_MAX] = {false};
-            struct job *best;
+    for (int64_t priority = 3; priority > 3 - JOBS_MAX; priority--) {
+        bool is_late[JOBS_MAX] = {false};
+        struct job *best;
 
-            while ((best = slow_best(ret_chosen, count, is_late, priority)) != NULL) {
-                margins[count] = slow_margin(best, is_lax);
-                if ((!is_lax || slow_idles(ret_chosen, count, best)) &&
-                    slow_in_time(ret_chosen, margins, count, best, margins[count]))
-                    ret_chosen[count++] = best;
-                else
-                    is_late[best - world->jobs] = true;
-            }
+        while ((best = slow_best(ret_chosen, count, is_late, priority)) != NULL) {
+            margins[count] = slow_margin(ret_chosen, count, best);
+            if (slow_in_time(ret_chosen, margins, count, best, margins[count]))
+                ret_chosen[count++] = best;
+            else
+                is_late[best - world->jobs] = true;
         }
+    }
     return count;
 }
 
@@ -842,9 +840,7 @@ static void slow_reasons(const struct job *job, bool ret_fails[REASON_COUNT])
     ret_fails[REASON_IN_PROGRESS] = view->in_progress[0] >= view->limits.in_progress[0];
     ret_fails[REASON_DAILY_QUOTA] = world->options[job->app->id - 1].daily_limit <= 0;
     ret_fails[REASON_APP_BETA] = job->app->beta != 0 && !world->project.allow_beta_work;
-    ret_fails[REASON_DEADLINE] =
-        !slow_in_time(NULL, NULL, 0, job, slow_margin(job, false)) &&
-        !(slow_idles(NULL, 0, job) && slow_in_time(NULL, NULL, 0, job, slow_margin(job, true)));
+    ret_fails[REASON_DEADLINE] = !slow_in_time(NULL, NULL, 0, job, slow_margin(NULL, 0, job));
 }
 
 static bool asks_for_work(void)

@@ -387,8 +387,7 @@ static bool version_is_found(struct job_question *question)
         return false;
     }
     job->use = use_of(question);
-    job->margin = deadline_margin(question->view->config, job->option,
-                                  question->kind == CHECK_LAX && idles_for(question));
+    job->margin = deadline_margin(question->view->config, job->option, idles_for(question));
     job->delay_bound = full_delay_bound(question);
     if (demand.needs_reliable)
         job->delay_bound = reduced_delay_bound(job->delay_bound,
@@ -487,8 +486,8 @@ static bool meets_deadline(struct job_question *question)
 /* --- the walks -------------------------------------------------------------------------------- */
 
 enum {
-    NEW = 1 << CHECK_NEW | 1 << CHECK_LAX | 1 << CHECK_UNTIMED,
-    TIMED = 1 << CHECK_NEW | 1 << CHECK_LAX,
+    NEW = 1 << CHECK_NEW | 1 << CHECK_UNTIMED,
+    TIMED = 1 << CHECK_NEW,
     ALWAYS_ON = 1 << CHECK_ALWAYS_ON,
     ASSIGNED = 1 << CHECK_ASSIGNED,
     RESEND = 1 << CHECK_RESEND
@@ -567,14 +566,6 @@ bool job_check(const struct host_view *view, const struct tally *tally, enum che
                                     .why = ret_refusal};
 
     return walk(DEPTH_JOB, &question);
-}
-
-bool job_may_be_lax(const struct host_view *view, const struct tally *tally, size_t resource,
-                    struct job *job)
-{
-    const struct job_question question = {.tally = tally, .resource = resource, .job = job};
-
-    return deadline_margin(view->config, job->option, true) < job->margin && idles_for(&question);
 }
 
 bool resource_is_closed(const struct host_view *view, const struct tally *tally, size_t resource,

@@ -24,18 +24,13 @@ struct locked_workunit;
  * nothing else was in the way. */
 enum check_kind {
     CHECK_NEW,
-    CHECK_LAX,     /* a new one, without deadline_margin while as many instances idle as it takes */
-    CHECK_UNTIMED, /* a new one, all but the deadline, which costs more than all the rest */
+    CHECK_UNTIMED,   /* a new one, all but the deadline, which costs more than all the rest */
     CHECK_ALWAYS_ON, /* of a non-CPU-intensive app: amounts and deadline do not count */
     CHECK_ASSIGNED,  /* assigned by the project: what it needs to run, and what the user excludes */
     CHECK_RESEND     /* sent to the host before: only what it needs to run */
 };
 bool job_check(const struct host_view *view, const struct tally *tally, enum check_kind kind,
                size_t resource, struct job *job, struct refusal *ret_refusal);
-
-/* Whether CHECK_LAX may say something else of a job whose deadline was in the way of CHECK_NEW. */
-bool job_may_be_lax(const struct host_view *view, const struct tally *tally, size_t resource,
-                    struct job *job);
 
 /* Whether a resource is closed to all jobs (the user excludes it, a limit is reached), and why.
  * Then no other reason is worth saying. False: it may get some. */

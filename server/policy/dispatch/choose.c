@@ -40,11 +40,6 @@ static bool is_possible(const struct host_view *view, const struct tally *tally,
     if ((job->app == NULL || job->app->non_cpu_intensive == 0) &&
         job_check(view, tally, kind, resource, job, &refusal))
         return true;
-    if (kind == CHECK_NEW && reason_is_deadline(refusal.reason) &&
-        job_may_be_lax(view, tally, resource, job)) {
-        job->trial = TRIAL_LAX;
-        return false;
-    }
     job->refused_on = resource + 1;
     refusals_add(&notes->refusals, &refusal);
     if (reason_is_deadline(refusal.reason))
@@ -73,8 +68,8 @@ struct span {
     bool is_ranked; /* each that passes everything but the deadline, beside what was chosen then */
 };
 
-/* Tight jobs are for whoever can do them with a margin; the others leave the rest to do. Powers of
- * two, so that the score decides between jobs that are much alike. */
+/* Tight jobs are for idle processors, and for whoever can do them with a margin; the others leave
+ * the rest to do. Powers of two, so that the score decides between jobs that are much alike. */
 static int slack_of(const struct host_view *view, const struct job *job)
 {
     return view->config->deadline_margin > 1 && job->use.wall_time > 0
@@ -97,10 +92,9 @@ static void rank_jobs(const struct host_view *view, const struct tally *tally, s
     for (; i < count && job_level(&jobs[i]) == job_level(&jobs[span->from]); i++) {
         struct job *job = &jobs[i];
 
-        job->trial = TRIAL_NONE;
-        if (!is_possible(view, tally, CHECK_UNTIMED, resource, job, notes))
+        job->is_candidate = is_possible(view, tally, CHECK_UNTIMED, resource, job, notes);
+        if (!job->is_candidate)
             continue;
-        job->trial = TRIAL_STRICT;
         job->rank = (struct job_rank){.priority = job->priority,
                                       .slack = slack_of(view, job),
                                       .size = size_of(job),
@@ -111,33 +105,29 @@ static void rank_jobs(const struct host_view *view, const struct tally *tally, s
     span->is_ranked = true;
 }
 
-static struct job *best_of(struct job *jobs, const struct span *span, enum job_trial trial)
+static struct job *best_of(struct job *jobs, const struct span *span)
 {
     struct job *best = NULL;
 
     for (size_t i = span->from; i < span->to; i++)
-        if (jobs[i].trial == trial && (best == NULL || rank_is_better(&jobs[i].rank, &best->rank)))
+        if (jobs[i].is_candidate && (best == NULL || rank_is_better(&jobs[i].rank, &best->rank)))
             best = &jobs[i];
     return best;
 }
 
 /* The best of the span is judged by all checks, since what was chosen after it was ranked may be in
  * its way; the others stay as they were ranked. Deadlines cost most, so they are judged in order of
- * rank, until one is met: first of all jobs with their margins, then of those that idle instances
- * may have without. */
+ * rank, until one is met. */
 static struct job *choose_of_span(const struct host_view *view, const struct tally *tally,
                                   size_t resource, struct job *jobs, const struct span *span,
                                   struct choice_notes *notes)
 {
-    for (enum job_trial trial = TRIAL_STRICT; trial <= TRIAL_LAX; trial++) {
-        enum check_kind kind = trial == TRIAL_STRICT ? CHECK_NEW : CHECK_LAX;
-        struct job *best;
+    struct job *best;
 
-        while ((best = best_of(jobs, span, trial)) != NULL) {
-            best->trial = TRIAL_NONE;
-            if (is_possible(view, tally, kind, resource, best, notes))
-                return best;
-        }
+    while ((best = best_of(jobs, span)) != NULL) {
+        best->is_candidate = false;
+        if (is_possible(view, tally, CHECK_NEW, resource, best, notes))
+            return best;
     }
     return NULL;
 }
@@ -153,7 +143,7 @@ static struct job *choose_one(const struct host_view *view, const struct tally *
             rank_jobs(view, tally, resource, jobs, count, span, notes);
         else
             for (size_t i = span->from; i < span->to; i++)
-                if (jobs[i].trial != TRIAL_NONE)
+                if (jobs[i].is_candidate)
                     rank_anew(tally, &jobs[i]);
         best = choose_of_span(view, tally, resource, jobs, span, notes);
         if (best != NULL)

@@ -30,13 +30,6 @@ struct job_rank {
     double size, score;
 };
 
-/* What a job may still be tried as, while jobs are chosen. */
-enum job_trial {
-    TRIAL_NONE,
-    TRIAL_STRICT, /* whatever else it needs is there; its deadline is not judged yet */
-    TRIAL_LAX     /* it was late by deadline_margin, and may be tried without for idle instances */
-};
-
 /* A job and how this host would run it. */
 struct job {
     int64_t resultid, priority;
@@ -49,15 +42,15 @@ struct job {
 
     const struct version_option *option; /* set by job_check */
     struct amount_use use;               /* likewise */
-    double margin;        /* likewise: by it the wall time is multiplied for deadlines */
-    int64_t delay_bound;  /* s, likewise: as sent; shorter than the workunit's for some retries */
-    bool user_had_one;    /* the user has had a result of the workunit, and may have one only */
-    bool host_had_one;    /* likewise the host */
-    bool has_file;        /* some of its files are on the host; set for apps with locality only */
-    bool is_gone;         /* taken or lost: out of the choice */
-    size_t refused_on;    /* while choosing: 1 + the resource it was refused for */
-    bool is_late;         /* likewise: its deadline alone was in the way, of some resource */
-    enum job_trial trial; /* likewise */
+    double margin;       /* likewise: by it the wall time is multiplied for deadlines */
+    int64_t delay_bound; /* s, likewise: as sent; shorter than the workunit's for some retries */
+    bool user_had_one;   /* the user has had a result of the workunit, and may have one only */
+    bool host_had_one;   /* likewise the host */
+    bool has_file;       /* some of its files are on the host; set for apps with locality only */
+    bool is_gone;        /* taken or lost: out of the choice */
+    size_t refused_on;   /* while choosing: 1 + the resource it was refused for */
+    bool is_late;        /* likewise: its deadline alone was in the way, of some resource */
+    bool is_candidate;   /* likewise: all but its deadline, which is not judged, is well */
     struct job_rank rank;
 };
 

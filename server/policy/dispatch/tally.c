@@ -43,9 +43,9 @@ bool tally_begin(const struct host_view *view, struct arena *arena, size_t jobs_
 }
 
 double deadline_margin(const struct config *config, const struct version_option *option,
-                       bool is_lax)
+                       bool is_at_once)
 {
-    return fmax(is_lax ? 1 : config->deadline_margin,
+    return fmax(is_at_once ? 1 : config->deadline_margin,
                 option->is_untried ? config->untried_margin : 1);
 }
 

@@ -51,9 +51,9 @@ struct tally_use {
 void tally_take_use(struct tally *tally, const struct tally_use *use);
 
 /* What the run time of a job is multiplied by for deadlines: deadline_margin, unless instances idle
- * that it can have at once (`is_lax`), and untried_margin while nobody knows how long jobs of a
+ * that it can have at once (`is_at_once`), and untried_margin while nobody knows how long jobs of a
  * version take on this host. */
 double deadline_margin(const struct config *config, const struct version_option *option,
-                       bool is_lax);
+                       bool is_at_once);
 
 #endif
