@@ -88,38 +88,44 @@ enum status db_submission_counted(struct db *db, int64_t id, int64_t *ret_jobs)
     return status;
 }
 
-static enum status read_held(struct db *db, struct arena *arena, int64_t id, struct db_ids *ret_ids)
+static enum status read_held(struct db *db, struct arena *arena, int64_t id,
+                             struct submission_place *place, struct db_ids *ret_ids)
 {
     int64_t *ids = ARENA_ARRAY(arena, SUBMISSION_PART, int64_t);
     struct id_cursor cursor;
+    size_t count = 0;
     enum status status;
 
     if (ids == NULL)
         return STATUS_TOO_LARGE;
-    *ret_ids = (struct db_ids){.items = ids};
-    status = DB_QUERY(db, submission_held, NULL, &cursor, .batch = id, .most = SUBMISSION_PART);
-    return status == STATUS_OK ? db_read_ids(&cursor, ids, SUBMISSION_PART, &ret_ids->count)
-                               : status;
+    status = DB_QUERY(db, submission_held, NULL, &cursor, .batch = id, .after = place->after,
+                      .most = SUBMISSION_PART);
+    if (status == STATUS_OK)
+        status = db_read_ids(&cursor, ids, SUBMISSION_PART, &count);
+    *ret_ids = (struct db_ids){ids, count};
+    place->is_last = status == STATUS_OK && count < SUBMISSION_PART;
+    if (status == STATUS_OK && count > 0)
+        place->after = ids[count - 1];
+    return status;
 }
 
 enum status db_submission_release(struct db *db, struct arena *arena, int64_t id, int64_t now,
-                                  bool *ret_is_last)
+                                  struct submission_place *place)
 {
     struct db_ids ids;
-    enum status status = read_held(db, arena, id, &ids);
+    enum status status = read_held(db, arena, id, place, &ids);
 
-    *ret_is_last = status == STATUS_OK && ids.count < SUBMISSION_PART;
     return status == STATUS_OK
                ? DB_RUN(db, submission_release, NULL, .workunitids = ids, .now = now)
                : status;
 }
 
-enum status db_submission_drop(struct db *db, struct arena *arena, int64_t id, bool *ret_is_last)
+enum status db_submission_drop(struct db *db, struct arena *arena, int64_t id,
+                               struct submission_place *place)
 {
     struct db_ids ids;
-    enum status status = read_held(db, arena, id, &ids);
+    enum status status = read_held(db, arena, id, place, &ids);
 
-    *ret_is_last = status == STATUS_OK && ids.count < SUBMISSION_PART;
     return status == STATUS_OK ? DB_RUN(db, submission_drop, NULL, .workunitids = ids) : status;
 }
 

@@ -28,12 +28,17 @@ MUST_CHECK enum status db_submission_lock_abandoned(struct db *db, int64_t id,
 /* Jobs of the batch, held or not. */
 MUST_CHECK enum status db_submission_counted(struct db *db, int64_t id, int64_t *ret_jobs);
 enum { SUBMISSION_PART = 2048 };
-/* The next held jobs, SUBMISSION_PART at most, become due now, or are deleted. *ret_is_last: there
- * are no more. */
+/* Where the next part begins; zeroed at first. */
+struct submission_place {
+    int64_t after; /* this job */
+    bool is_last;  /* nothing more */
+};
+/* The next held jobs, SUBMISSION_PART at most, become due now, or are deleted; *place moves behind
+ * them. */
 MUST_CHECK enum status db_submission_release(struct db *db, struct arena *arena, int64_t id,
-                                             int64_t now, bool *ret_is_last);
+                                             int64_t now, struct submission_place *place);
 MUST_CHECK enum status db_submission_drop(struct db *db, struct arena *arena, int64_t id,
-                                          bool *ret_is_last);
+                                          struct submission_place *place);
 /* All are released. */
 MUST_CHECK enum status db_submission_end(struct db *db, int64_t id);
 /* All are dropped: the row goes, or is empty again. */

@@ -282,7 +282,7 @@ static enum status read_jobs(void *subject)
     return status == STATUS_OK ? db_end(db) : status;
 }
 
-/* Begins the next job: one that nobody wants is done. */
+/* Begins the next job: one that nobody wants, or that its submitter fetches, is done. */
 static void begin(struct assimilation *assimilation)
 {
     const struct finished_job_row *job = &assimilation->jobs[assimilation->next++];
@@ -290,7 +290,7 @@ static void begin(struct assimilation *assimilation)
     double begun = clock_seconds();
 
     assimilation->after = job->id;
-    if (assimilation->crew == NULL) {
+    if (assimilation->crew == NULL || job->is_fetched) {
         keep(assimilation, job, true);
     } else if (ask(assimilation, job, &why) != STATUS_OK) {
         note_failure(assimilation, job, why.text);

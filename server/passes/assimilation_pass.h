@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One pass over finished workunits, with an answer or given up: a command gets each of them, and
  * the workunit is marked only after the command has succeeded. The command therefore gets each at
- * least once; QM_JOB_ID tells it which ones it had before. No transaction is open while it runs. */
+ * least once; QM_JOB_ID tells it which ones it had before. No transaction is open while it runs.
+ * Jobs of a batch that has an owner are not given to it: the owner fetches their answers. */
 #ifndef SERVER_PASSES_ASSIMILATION_PASS_H
 #define SERVER_PASSES_ASSIMILATION_PASS_H
 

@@ -454,7 +454,8 @@ static enum status make_jobs(struct submitting *submitting, const struct wanted_
 struct ending_submission {
     struct desk *desk;
     int64_t id;
-    bool is_abandoned, is_accepted, is_last;
+    bool is_abandoned, is_accepted;
+    struct submission_place place; /* when the last transaction had ended */
 };
 
 /* Nobody else is at it, and it did not change sides. */
@@ -473,18 +474,22 @@ static enum status end_part(void *subject)
     struct ending_submission *ending = subject;
     struct desk *desk = ending->desk;
     struct arena_mark mark = arena_mark(desk->arena);
+    struct submission_place place = ending->place;
     enum status status = hold_row(ending);
 
     if (status == STATUS_OK)
         status = ending->is_accepted
-                     ? db_submission_release(desk->db, desk->arena, ending->id, desk->now,
-                                             &ending->is_last)
-                     : db_submission_drop(desk->db, desk->arena, ending->id, &ending->is_last);
-    if (status == STATUS_OK && ending->is_last)
+                     ? db_submission_release(desk->db, desk->arena, ending->id, desk->now, &place)
+                     : db_submission_drop(desk->db, desk->arena, ending->id, &place);
+    if (status == STATUS_OK && place.is_last)
         status = ending->is_accepted ? db_submission_end(desk->db, ending->id)
                                      : db_submission_undo(desk->db, ending->id);
     arena_rewind(desk->arena, mark);
-    return status == STATUS_OK ? db_commit(desk->db) : status;
+    if (status == STATUS_OK)
+        status = db_commit(desk->db);
+    if (status == STATUS_OK)
+        ending->place = place;
+    return status;
 }
 
 /* What cannot be done now, desk_recover does after a minute. */
@@ -492,7 +497,7 @@ static void end_submission(struct ending_submission *ending)
 {
     enum status status = STATUS_OK;
 
-    while (status == STATUS_OK && !ending->is_last)
+    while (status == STATUS_OK && !ending->place.is_last)
         status = repeat_transaction(ending->desk->db, end_part, ending);
     if (status != STATUS_OK && status != STATUS_NOT_FOUND)
         log_line(LOG_LEVEL_WARNING, "event=submission_not_ended batch=%" PRId64 " status=\"%s\"",

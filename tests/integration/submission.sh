@@ -5,7 +5,7 @@
 # shellcheck disable=SC2317,SC2119,SC2120 # claim calls the functions; some have no arguments here
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
-need curl nginx python3
+need curl nginx apache2 python3
 
 new_project "<submission>1</submission>" "<download_dir>$project/download</download_dir>" \
     "<download_url>http://127.0.0.1/download</download_url>" "<uldl_dir_fanout>1024</uldl_dir_fanout>" "<upload_dir>$project/upload</upload_dir>" "<upload_min_free_gb>0</upload_min_free_gb>" "<upload_url>http://127.0.0.1/upload</upload_url>" "<join_tries_of_address>20</join_tries_of_address>"
@@ -404,6 +404,36 @@ claim "nor none" is "$status" 404
 output "cmd=nothing"
 claim "nor another command" is "$status" 400
 claim "nobody's key is in a log" not grep -rq "$account" "$work/nginx1" "$work/submission.log"
+
+# --- what becomes of them: whoever submitted jobs fetches the answers, nobody else gets them
+qmctl jobs create --app work --in "$demo/in.xml" --out "$QM_SOURCE_DIR/templates/none_out.xml" --name plain "$work/input" 2>/dev/null >&2
+rows "UPDATE workunit SET assimilate_state = 1, canonical_resultid = GREATEST(canonical_resultid, 1) WHERE name IN ('gives_1', 'plain')"
+# shellcheck disable=SC2016 # the command's variable
+printf '#!/bin/sh\necho $QM_JOB >>%s\n' "$work/given" >"$work/take"
+chmod +x "$work/take"
+qmctl transition --assimilate "$work/take" --delete-files >/dev/null
+claim "a job of the project is given to its command, one that was submitted is not" is "$(cat "$work/given")" plain
+claim "which is through all the same" is "$(rows "SELECT assimilate_state FROM workunit WHERE name = 'gives_1'")" 2
+posted "cmd=workunit_file&wu_name=gives_1&file_num=0"
+claim "and its answer stays" is "$status $(cat "$work/output")" "200 answer 1"
+
+# --- behind Apache
+nginx_url=$url
+start_web apache apache-proxy-fcgi --socket "$work/server.socket"
+check_frame Apache
+claim "Apache: files" files upload_files in_9.dat "$work/large"
+claim "Apache: arrive whole" cmp "$work/large" "$(find "$project/download" -name in_9.dat)"
+claim "Apache: jobs" submit '' "<job><name>apache_1</name>$(file local_staged in_9.dat)</job>"
+posted "cmd=batch_files&batch_id=$gives"
+claim "Apache: outputs" python3 -c 'import sys, zipfile; assert zipfile.ZipFile(sys.argv[1]).testzip() is None' "$work/output"
+output "cmd=workunit_file&wu_name=gives_1&file_num=0&auth_str=$account"
+claim "Apache: by the key" is "$status $(cat "$work/output")" "200 answer 1"
+claim "Apache: which no log has" not grep -rq "$account" "$work/apache"
+start_web apache_cgi apache-cgi --program "$program"
+chmod -R a+rwX "$project"
+claim "Apache, a CGI program: ping" ask ping ''
+claim "Apache, a CGI program: jobs" submit '' "<job><name>cgi_1</name>$(file local_staged in_9.dat)</job>"
+url=$nginx_url
 
 # --- a process is killed in the middle
 nothing_is_under_way() { [ "$(count "batch WHERE description <> ''")" = 0 ]; }

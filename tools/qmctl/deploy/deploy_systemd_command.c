@@ -144,6 +144,10 @@ static enum status add_files(struct deployment *deployment, const struct owner *
         status = add_service(deployment, owner, "-upload@", true, true);
     if (status == STATUS_OK && deployment->place.takes_uploads)
         status = add_socket(deployment, "-upload@");
+    if (status == STATUS_OK && deployment->session->config->submission)
+        status = add_service(deployment, owner, "-submit@", false, false);
+    if (status == STATUS_OK && deployment->session->config->submission)
+        status = add_socket(deployment, "-submit@");
     if (status == STATUS_OK && !owner->has_boinc_daemons)
         status = add_service(deployment, owner, "-transition@", false, true);
     return status;
@@ -216,6 +220,8 @@ static void say_the_rest(struct deployment *deployment, const struct owner *owne
         look_at_uploads(deployment, owner);
         units = text_print(arena, TEXT_FORMAT " " UNIT_USER "-upload@%s", TEXT_ARG(units), name);
     }
+    if (config->submission)
+        units = text_print(arena, TEXT_FORMAT " " UNIT_USER "-submit@%s", TEXT_ARG(units), name);
     if (!owner->has_boinc_daemons)
         units =
             text_print(arena, TEXT_FORMAT " " UNIT_USER "-transition@%s", TEXT_ARG(units), name);
