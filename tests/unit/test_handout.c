@@ -506,6 +506,49 @@ static void each_of_many_batches_has_its_owner(void **state)
         assert_i64(jobs[i].stream.key.id, MANY - i == OF_OWNER ? OF_OWNER : 0);
 }
 
+/* Jobs by query come by falling priority; an owner's go where priority 0 is. */
+static void jobs_of_owners_are_of_one_level(void **state)
+{
+    static const struct {
+        int64_t batch, priority;
+    } rows[] = {{10, 9}, {0, 5}, {20, 3}, {0, 0}, {0, -1}, {10, -7}};
+    static const int64_t order[] = {1, 0, 2, 3, 5, 4};
+    enum { ROWS = sizeof(rows) / sizeof(rows[0]) };
+    struct host_view view = {0};
+    struct workunit_row workunits[ROWS] = {{0}};
+    struct job jobs[ROWS];
+
+    (void)state;
+    assert_status(STATUS_OK, config_set(config, TEXT("submitter_streams"), TEXT("1"), NULL));
+    assert_true(shares_read(&request, &view));
+    for (int i = 0; i < ROWS; i++) {
+        workunits[i].batch = rows[i].batch;
+        jobs[i] = (struct job){.resultid = i,
+                               .priority = rows[i].priority,
+                               .workunit = &workunits[i],
+                               .app = &apps[0]};
+    }
+    assert_status(STATUS_OK, shares_mark(&request, &view, jobs, ROWS));
+    for (int i = 0; i < ROWS; i++)
+        assert_i64(jobs[i].resultid, order[i]);
+}
+
+/* What the request got of a stream counts for what it chooses next. */
+static void what_was_got_counts_in_the_same_request(void **state)
+{
+    struct host_view view = {0};
+    struct workunit_row workunit = {.batch = 20, .rsc_fpops_est = 6e12};
+    struct job first = {.workunit = &workunit, .app = &apps[0]}, next = first;
+
+    (void)state;
+    assert_status(STATUS_OK, config_set(config, TEXT("stream"), TEXT("user 2 3"), NULL));
+    assert_true(shares_read(&request, &view));
+    assert_status(STATUS_OK, shares_mark(&request, &view, &first, 1));
+    shares_book(&request, &view, &first);
+    assert_status(STATUS_OK, shares_mark(&request, &view, &next, 1));
+    assert_real(next.stream.clock - first.stream.clock, 2e12, 1);
+}
+
 static void a_refused_statement_costs_the_jobs_alone(void **state)
 {
     (void)state;
@@ -2170,6 +2213,8 @@ int main(void)
         BY_QUERY(without_a_list_a_lost_reply_brings_nothing_again),
         BY_QUERY(a_claim_is_judged_by_what_the_lock_shows),
         BY_QUERY(each_of_many_batches_has_its_owner),
+        BY_QUERY(jobs_of_owners_are_of_one_level),
+        BY_QUERY(what_was_got_counts_in_the_same_request),
         BY_QUERY(place_is_made_beside_what_is_reserved),
         BY_QUERY(keywords_that_the_client_does_not_name_are_the_projects),
         BY_QUERY(no_more_lost_jobs_come_again_than_a_reply_holds),
