@@ -6,9 +6,9 @@
  * the part before into the database. Rows go in in the order of the jobs.
  *
  * Results are made here, with their workunits, so that a project without BOINC's transitioner
- * works. It does not disturb one: transition_time is "now", it reads the workunit,
- * finds as many unsent results as target_nresults asks for, and makes no more; retries it makes
- * from result_template_file, which is why the result template must lie in the project folder.
+ * works. It does not disturb one: there are as many unsent results as target_nresults asks for, and
+ * transition_time is what a transition would make it; retries it makes from result_template_file,
+ * which is why the result template must lie in the project folder.
  *
  * Jobs for given hosts, users or teams get an assignment instead; the server makes their results
  * when one of those meant asks, and flags of the workunit leave that to it. */
@@ -19,6 +19,7 @@
 #include "db/states.h"
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
+#include "server/policy/result/transition_rules.h"
 #include "server/project/hierarchy.h"
 #include "server/project/keys.h"
 #include "server/submit/documents.h"
@@ -320,6 +321,8 @@ static enum status make_workunit(struct jobs *jobs, const struct job_line *line,
     jobs->have_single_quorum |=
         values.min_quorum == 1 && settings->app->target_nresults <= 1 && settings->target == NULL;
     workunit->create_time = workunit->transition_time = settings->now;
+    if (makes_results(jobs))
+        workunit->transition_time = transition_time_open(settings->now, values.delay_bound);
     if (settings->is_held)
         workunit->transition_time = TRANSITION_NEVER;
     if (settings->target != NULL) {

@@ -321,7 +321,8 @@ static void jobs_with_their_results(void **state)
                      "result JOIN workunit ON workunit.id = workunitid WHERE server_state = 2 AND "
                      "outcome = 0 AND hostid = 0 AND result.appid = workunit.appid AND "
                      "result.batch = 6 AND result.priority = 4 AND result.size_class = -1 AND "
-                     "random >= 0 AND transition_time = 1800000000 AND "
+                     "random >= 0 AND transition_time ="
+                     " 1800000000 + GREATEST(delay_bound * 3 DIV 2, 864000) AND "
                      "result.name REGEXP CONCAT('^', workunit.name, '_[012]$')"),
                4500);
     assert_i64(

@@ -88,6 +88,8 @@ XML
 
 # --- a job times out and is done twice
 create --name job "$work/in" >/dev/null
+claim "a job with its result needs no transition before a host has it" test \
+    "$(rows "SELECT transition_time > UNIX_TIMESTAMP() FROM workunit WHERE name = 'job'")" = 1
 start_server server --clock=request
 start_nginx "$work/server.socket"
 claim "the first host gets the job" within 10 gets first $start job_0

@@ -63,6 +63,23 @@ static void decide(struct world *world)
 
 /* --- the steps ----------------------------------------------------------------------------- */
 
+/* So whoever makes a job with its results may say when its first transition is. */
+static void nothing_is_to_do_while_results_are_unsent(void **state)
+{
+    struct world world = begin();
+
+    (void)state;
+    add(&world, RESULT_UNSENT, OUTCOME_INIT, VALIDATE_INIT);
+    decide(&world);
+    assert_i64(world.after.transition_time, transition_time_open(NOW, DAY));
+    assert_i64(transition_time_open(NOW, 20 * DAY), NOW + 30 * DAY);
+    assert_i64(world.wanted.count, 0);
+    assert_i64(world.after.need_validate + world.after.error_mask + world.after.assimilate_state,
+               0);
+    assert_i64(world.changed[0].server_state, RESULT_UNSENT);
+    assert_i64(transition_time_open(NOW, INT32_MAX), TRANSITION_NEVER);
+}
+
 static void a_missed_deadline_is_no_reply_and_made_up_for(void **state)
 {
     struct world world = begin();
@@ -763,6 +780,7 @@ static void the_slow_way_agrees(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_is_to_do_while_results_are_unsent),
         cmocka_unit_test(a_missed_deadline_is_no_reply_and_made_up_for),
         cmocka_unit_test(a_deadline_of_this_second_is_not_missed),
         cmocka_unit_test(an_empty_workunit_gets_what_it_wants),

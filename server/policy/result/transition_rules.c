@@ -343,17 +343,22 @@ static int64_t delete_files(struct transition *transition)
     return next;
 }
 
+int64_t transition_time_open(int64_t now, int64_t delay_bound)
+{
+    int64_t span = delay_bound + delay_bound / 2;
+    int64_t next = now + (span > NEXT_TIME_LEAST ? span : NEXT_TIME_LEAST);
+
+    return next < TRANSITION_NEVER ? next : TRANSITION_NEVER;
+}
+
 /* 8 */
 static int64_t next_time(const struct transition *transition, int64_t deletion)
 {
     const struct due_workunit_row *workunit = transition->workunit;
     int64_t now = transition->rules->now, next = TRANSITION_NEVER;
 
-    if (is_open(workunit)) {
-        int64_t span = workunit->delay_bound + workunit->delay_bound / 2;
-
-        next = now + (span > NEXT_TIME_LEAST ? span : NEXT_TIME_LEAST);
-    }
+    if (is_open(workunit))
+        next = transition_time_open(now, workunit->delay_bound);
     for (size_t i = 0; i < transition->count; i++)
         if (transition->results[i].server_state == RESULT_IN_PROGRESS &&
             transition->results[i].report_deadline < next)

@@ -32,4 +32,8 @@ void transition_decide(const struct transition_rules *rules,
                        struct due_workunit_row *ret_workunit, struct due_result_row *ret_results,
                        struct transition_wanted *ret_wanted);
 
+/* The next transition_time of a job that lacks an answer while none of its results is with a host.
+ */
+int64_t transition_time_open(int64_t now, int64_t delay_bound);
+
 #endif
