@@ -194,11 +194,16 @@ static bool have_common(struct db_ids a, struct db_ids b)
     return i < a.count && j < b.count;
 }
 
-static bool concerns_row(const struct waiting_row *row, const struct db_member *subject,
+/* A part that has ended left a row of its host, which stands for the jobs that it took; one that is
+ * under way has not. */
+static bool concerns_row(const struct tail *tail, size_t at, const struct db_member *subject,
                          struct db_ids ids)
 {
-    return statement_subject(statement_definition(row->statement))->subject == subject->subject &&
-           have_common(row->subjects, ids);
+    const struct waiting_row *row = &tail->rows[at];
+
+    return statement_subject(statement_definition(row->statement))->subject == subject->subject
+               ? have_common(row->subjects, ids)
+               : at >= tail->part_from && subject->subject == SUBJECT_HOST;
 }
 
 bool mariadb_tail_concerns(const struct db *db, enum statement statement,
@@ -218,7 +223,7 @@ bool mariadb_tail_concerns(const struct db *db, enum statement statement,
         if (ids.items == NULL || ids.count == 0)
             return true;
         for (size_t j = 0; j < tail->count; j++)
-            if (concerns_row(&tail->rows[j], subject, ids))
+            if (concerns_row(tail, j, subject, ids))
                 return true;
     }
     return false;

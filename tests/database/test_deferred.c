@@ -312,6 +312,44 @@ static void what_writes_nothing_begins_nothing(void **state)
 
 /* --- what sees it ---------------------------------------------------------------------------- */
 
+static size_t jobs_in_progress_of(int64_t host)
+{
+    struct host_job *jobs;
+    size_t count;
+
+    assert_status(STATUS_OK,
+                  db_jobs_in_progress(server.db, server.arena, host, 100, &jobs, &count));
+    return count;
+}
+
+/* Whoever asks for a host's jobs leaves waiting what is others'. */
+static void who_asks_for_a_hosts_jobs_sees_them(void **state)
+{
+    struct host_row contact = {.id = 3, .rpc_time = NOW};
+
+    (void)state;
+    run_part(1, 1, 2);
+    assert_status(STATUS_OK, db_part_begin(server.db));
+    assert_int_equal(jobs_in_progress_of(2), 0);
+    assert_int_not_equal(waiting(), 0);
+    assert_int_equal(jobs_in_progress_of(1), 2);
+    assert_int_equal(waiting(), 0);
+    /* its own, before it has ended */
+    assert_status(STATUS_OK, take_jobs(2, 11, 1));
+    assert_int_not_equal(waiting(), 0);
+    assert_int_equal(jobs_in_progress_of(2), 1);
+    assert_status(STATUS_OK, end_part(2));
+    /* and of a host without a guard row */
+    assert_status(STATUS_OK, db_part_begin(server.db));
+    assert_status(STATUS_OK, take_jobs(3, 21, 1));
+    assert_status(STATUS_OK,
+                  db_part_end(server.db,
+                              &(struct host_ending){.hostid = 3, .now = NOW, .contact = &contact}));
+    assert_status(STATUS_OK, db_part_begin(server.db));
+    assert_int_equal(jobs_in_progress_of(3), 1);
+    assert_status(STATUS_OK, db_rollback(server.db));
+}
+
 /* Another part locks a job that an earlier one has taken, and one of the same workunit. */
 static void who_locks_what_was_taken_sees_it(void **state)
 {
@@ -668,6 +706,7 @@ int main(void)
         CASE(who_is_alone_writes_at_once),
         CASE(each_row_of_many_is_looked_at),
         CASE(what_writes_nothing_begins_nothing),
+        CASE(who_asks_for_a_hosts_jobs_sees_them),
         CASE(who_locks_what_was_taken_sees_it),
         CASE(who_reads_a_host_sees_it),
         CASE(a_query_that_is_not_sent_lets_nothing_pass),
