@@ -133,6 +133,39 @@ static void output_is_asked_about_sent_and_reported(void **state)
     host_clear(&host);
 }
 
+/* A host lists its queue once it was asked to, unless its client is old; what is left of a job
+ * falls. */
+static void queues_are_listed_when_asked(void **state)
+{
+    static const char asks[] =
+        "<scheduler_reply>\n<userid>1</userid>\n<send_full_workload/>\n<result>\n<name>w_0</name>\n"
+        "<report_deadline>1800000000</report_deadline>\n</result>\n</scheduler_reply>\n";
+    const struct load_profile profile = {.seconds = 100, .ncpus = 1, .keeps_jobs = true, .old = 10};
+    const struct reply_taker taker = {.job = NULL};
+
+    (void)state;
+    for (size_t number = 9; number <= 10; number++) {
+        struct buffer request = buffer_on_heap(0);
+        size_t lists = number >= 10;
+        struct load_host host;
+
+        host_init(&host, &profile, number);
+        host_write_request(&host, &request);
+        assert_int_equal(count(buffer_text(&request), TEXT("<in_progress_results>")), 0);
+        (void)host_read_reply(&host, text_from(asks), &taker);
+        for (int i = 0; i < 2; i++)
+            host_write_request(&host, &request);
+        assert_int_equal(count(buffer_text(&request), TEXT("<other_result>")), 2);
+        assert_int_equal(count(buffer_text(&request), TEXT("<ip_result>")), 2 * lists);
+        assert_int_equal(count(buffer_text(&request), TEXT("<report_deadline>1800000000<")),
+                         2 * lists);
+        assert_int_equal(count(buffer_text(&request), TEXT("<time_remaining>125.00<")), lists);
+        assert_int_equal(count(buffer_text(&request), TEXT("<time_remaining>83.33<")), lists);
+        buffer_free(&request);
+        host_clear(&host);
+    }
+}
+
 static void who_leaves_reports_all_and_asks_for_nothing(void **state)
 {
     const struct load_profile profile = {.seconds = 100,
@@ -159,6 +192,7 @@ int main(void)
         cmocka_unit_test(kinds_come_as_often_as_their_weights_say),
         cmocka_unit_test(without_kinds_all_is_asked_for_and_reported),
         cmocka_unit_test(output_is_asked_about_sent_and_reported),
+        cmocka_unit_test(queues_are_listed_when_asked),
         cmocka_unit_test(who_leaves_reports_all_and_asks_for_nothing),
     };
 

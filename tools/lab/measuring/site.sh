@@ -8,13 +8,13 @@
 
 # What a measurement is told, as NAME=VALUE; what is not said is as here.
 kind=quartermaster shape=i jobs=0 connections=32 processes=1 threads=8 hosts=2000 rows_wanted=1000 rate=0
-seconds=20 warm_up=8 bytes=0 refill=no per_commit=8 dir='' against='' prepare=''
+seconds=20 warm_up=8 bytes=0 refill=no per_commit=8 old=10 dir='' against='' prepare=''
 read_words() {
     local word
     for word; do
         case ${word%%=*} in
         kind | shape | jobs | connections | processes | threads | hosts | rows_wanted | rate | seconds | warm_up | \
-            bytes | refill | per_commit | quorum | dir | against | prepare) printf -v "${word%%=*}" %s "${word#*=}" ;;
+            bytes | refill | per_commit | quorum | old | dir | against | prepare) printf -v "${word%%=*}" %s "${word#*=}" ;;
         *) stop "no word $word" ;;
         esac
     done
@@ -132,6 +132,7 @@ sync_ms() {
 # lie so many seconds apart, while all is under way.
 load() {
     local loader
+    [ "$old" = 0 ] || set -- --old "$old" "$@"
     sync_ms
     "$QM_BINARY_DIR/qmload" "${accounts[@]}" --hosts "$hosts" --connections "$connections" --warm-up "$warm_up" \
         --time $((warm_up + seconds + 3)) --ncpus 1 --empty 1000000 --seed 1 --json --jobs "$work/got" "$@" "$url" \

@@ -22,6 +22,7 @@ enum {
     KEY_LOG,
     KEY_MIX,
     KEY_NCPUS,
+    KEY_OLD,
     KEY_PLATFORM,
     KEY_RATE,
     KEY_SECONDS,
@@ -63,6 +64,7 @@ static const struct argp_option options[] = {
      "Local address of the connections. One address has ports for about 28,000 connections; all "
      "addresses of 127.0.0.0/8 belong to this machine",
      0},
+    {"old", KEY_OLD, "PERCENT", 0, "Percentage of hosts whose client never lists its queue (0)", 0},
     {"upload", KEY_UPLOAD, "BYTES", 0,
      "Upload a file of BYTES for each job before it is reported, if it has an output file", 0},
     {"finish", KEY_FINISH, NULL, 0,
@@ -173,6 +175,9 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         return 0;
     case KEY_FROM:
         arguments->from = argument;
+        return 0;
+    case KEY_OLD:
+        arguments->profile.old = integer_argument(argument, state);
         return 0;
     case KEY_UPLOAD:
         arguments->profile.upload_bytes = integer_argument(argument, state);

@@ -11,6 +11,8 @@
 
 #include "server/base/banned.h"
 
+#define JOB_SECONDS 250.0 /* that a job takes these hosts */
+
 static struct text take_turn(const struct turns *turns, size_t number, struct text otherwise)
 {
     return turns->count == 0 ? otherwise : turns->items[number % turns->count];
@@ -90,6 +92,15 @@ static void write_identity(const struct load_host *host, struct buffer *request)
         buffer_print(request, "    <code_sign_key>\n%s\n</code_sign_key>\n", host->code_sign_key);
 }
 
+/* A figure of this host that is another one with each request, up to a hundredth less than `most`.
+ */
+static double near(const struct load_host *host, uint64_t figure, double most)
+{
+    uint64_t mark = random_mix(random_mix(host->number, (uint64_t)host->requests), figure);
+
+    return most * (1 - 0.01 * (double)(mark >> 11) / (double)(UINT64_C(1) << 53));
+}
+
 static void write_machine(const struct load_host *host, struct buffer *request)
 {
     uint64_t mark = random_mix(host->profile->run, host->number);
@@ -101,14 +112,18 @@ static void write_machine(const struct load_host *host, struct buffer *request)
                                "   <disk_max_used_pct>90.000000</disk_max_used_pct>\n"
                                "   <ram_max_used_busy_pct>90.000000</ram_max_used_busy_pct>\n"
                                "   <ram_max_used_idle_pct>90.000000</ram_max_used_idle_pct>\n"
-                               "</global_preferences>\n</working_global_preferences>\n"
-                               "<time_stats>\n"
-                               "    <on_frac>1.000000</on_frac>\n"
-                               "    <connected_frac>1.000000</connected_frac>\n"
-                               "    <active_frac>1.000000</active_frac>\n"
-                               "</time_stats>\n"
-                               "<net_stats>\n    <bwup>1000000.0</bwup>\n"
-                               "    <bwdown>10000000.0</bwdown>\n</net_stats>\n");
+                               "</global_preferences>\n</working_global_preferences>\n");
+    buffer_print(request,
+                 "<cross_project_id>" TEXT_FORMAT "</cross_project_id>\n"
+                 "<time_stats>\n"
+                 "    <on_frac>%f</on_frac>\n"
+                 "    <connected_frac>1.000000</connected_frac>\n"
+                 "    <active_frac>%f</active_frac>\n"
+                 "</time_stats>\n"
+                 "<net_stats>\n    <bwup>%f</bwup>\n"
+                 "    <bwdown>%f</bwdown>\n</net_stats>\n",
+                 TEXT_ARG(text_first(host->authenticator, 32)), near(host, 1, 0.99),
+                 near(host, 2, 0.99), near(host, 3, 1e6), near(host, 4, 1e7));
     buffer_print(request,
                  "<host_info>\n    <timezone>0</timezone>\n"
                  "    <domain_name>load-%zu</domain_name>\n"
@@ -128,20 +143,39 @@ static void write_machine(const struct load_host *host, struct buffer *request)
                                "    <m_cache>262144.000000</m_cache>\n"
                                "    <m_swap>8589934592.000000</m_swap>\n"
                                "    <d_total>1000000000000.000000</d_total>\n"
-                               "    <d_free>500000000000.000000</d_free>\n"
                                "    <os_name>Linux Debian</os_name>\n"
-                               "    <os_version>Debian GNU/Linux 12 (bookworm)</os_version>\n"
-                               "</host_info>\n"
-                               "<disk_usage>\n"
-                               "    <d_boinc_used_total>1000000.0</d_boinc_used_total>\n"
-                               "    <d_boinc_used_project>1000000.0</d_boinc_used_project>\n"
-                               "    <d_project_share>400000000000.0</d_project_share>\n"
-                               "</disk_usage>\n");
+                               "    <os_version>Debian GNU/Linux 12 (bookworm)</os_version>\n");
+    buffer_print(request,
+                 "    <d_free>%f</d_free>\n</host_info>\n"
+                 "<disk_usage>\n"
+                 "    <d_boinc_used_total>%f</d_boinc_used_total>\n"
+                 "    <d_boinc_used_project>%f</d_boinc_used_project>\n"
+                 "    <d_project_share>400000000000.0</d_project_share>\n"
+                 "</disk_usage>\n",
+                 near(host, 5, 5e11), near(host, 6, 1e9), near(host, 7, 1e8));
 }
 
 bool host_job_fails(const struct load_profile *profile, struct text name)
 {
     return (int64_t)(text_hash(name) % 100) < profile->errors;
+}
+
+/* Each request is taken to come a while after the one before. */
+static void write_queue(const struct load_host *host, struct buffer *request)
+{
+    buffer_add_string(request, "<in_progress_results>\n");
+    for (size_t i = host->reported; i < host->job_count; i++) {
+        const struct load_job *job = &host->jobs[i];
+
+        buffer_print(request,
+                     "    <ip_result>\n        <name>%s</name>\n"
+                     "        <report_deadline>%" PRId64 "</report_deadline>\n"
+                     "        <time_remaining>%.2f</time_remaining>\n"
+                     "        <avg_ncpus>1.000000</avg_ncpus>\n    </ip_result>\n",
+                     job->name, job->deadline,
+                     JOB_SECONDS / (double)(1 + host->requests - job->came_with));
+    }
+    buffer_add_string(request, "</in_progress_results>\n");
 }
 
 static void write_jobs(struct load_host *host, struct buffer *request)
@@ -169,8 +203,10 @@ static void write_jobs(struct load_host *host, struct buffer *request)
     for (size_t i = host->reported; i < host->job_count; i++)
         buffer_print(request, "    <other_result>\n        <name>%s</name>\n    </other_result>\n",
                      host->jobs[i].name);
-    buffer_add_string(request, "</other_results>\n<in_progress_results>\n"
-                               "</in_progress_results>\n</scheduler_request>\n");
+    buffer_add_string(request, "</other_results>\n");
+    if (host->lists_queue)
+        write_queue(host, request);
+    buffer_add_string(request, "</scheduler_request>\n");
 }
 
 /* Which kind of request this is follows from the run, the host and how many it made before. */
@@ -245,7 +281,8 @@ void host_add_job(struct load_host *host, struct text name)
         if (host->jobs == NULL)
             abort();
     }
-    host->jobs[host->job_count++] = (struct load_job){.name = copy(name)};
+    host->jobs[host->job_count++] =
+        (struct load_job){.name = copy(name), .came_with = host->requests};
 }
 
 struct load_job *host_next_upload(const struct load_host *host)
@@ -276,6 +313,16 @@ static void take_file(struct load_host *host, struct text reply, struct text res
     }
 }
 
+static void read_deadline(struct load_host *host, struct text result)
+{
+    struct load_job *job = &host->jobs[host->job_count - 1];
+    struct text content;
+
+    if (!load_element(&result, TEXT("<report_deadline>"), TEXT("</report_deadline>"), &content) ||
+        !text_to_i64(text_trim(content), &job->deadline))
+        job->deadline = 0;
+}
+
 /* Whether the job was one of those reported; it is forgotten then. */
 static bool acknowledge(struct load_host *host, struct text name)
 {
@@ -302,6 +349,9 @@ static void read_identity(struct load_host *host, struct text reply)
         host->id = id;
         host->rpc_seqno = 0;
     }
+    if ((int64_t)(host->number % 100) >= host->profile->old &&
+        text_contains(reply, TEXT("<send_full_workload/>")))
+        host->lists_queue = true;
     rest = reply;
     if (load_element(&rest, TEXT("<code_sign_key>"), TEXT("</code_sign_key>"), &content)) {
         free(host->code_sign_key);
@@ -359,6 +409,7 @@ struct reply_summary host_read_reply(struct load_host *host, struct text reply,
         if (host_has_job(host, name))
             continue; /* sent again */
         host_add_job(host, name);
+        read_deadline(host, element);
         if (host->profile->upload_bytes > 0)
             take_file(host, reply, element);
     }

@@ -44,6 +44,7 @@ struct load_profile {
     struct load_kind kinds[KINDS_MAX];
     size_t kind_count;    /* 0: all requests ask for profile.seconds and report all */
     int64_t upload_bytes; /* each job has a file of this length to upload; 0: none is uploaded */
+    int64_t old;          /* of 100 hosts so many have a client that never lists its queue */
 };
 
 /* All on the heap. */
@@ -52,6 +53,8 @@ struct load_job {
     char *file;     /* file_info of its output, as the reply had it; NULL: nothing to upload */
     char *uploaded; /* file_info for the report; NULL: nothing was uploaded */
     bool is_asked;  /* how much of the file is there */
+    int64_t deadline;
+    int64_t came_with; /* which of the host's requests */
 };
 
 struct load_host {
@@ -62,6 +65,7 @@ struct load_host {
     int64_t rpc_seqno;
     int64_t requests;      /* written so far */
     char *code_sign_key;   /* as the server sent it; NULL: none yet */
+    bool lists_queue;      /* the server asked for it once */
     struct load_job *jobs; /* on the host, not yet acknowledged */
     size_t job_count, job_capacity;
     size_t reported; /* of them, in the request under way: the first ones */
