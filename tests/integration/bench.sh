@@ -6,7 +6,8 @@
 # shellcheck source=tests/integration/lib.sh
 . "$(dirname "$0")/lib.sh"
 need curl nginx
-bench() { "$QM_SOURCE_DIR/tools/bench" --short --dir "$work/bench" --csv "$work/figures" "$@" >"$work/table" 2>"$work/bench.log"; }
+# So few hosts have all been there before what counts, on any machine.
+bench() { "$QM_SOURCE_DIR/tools/bench" --short --hosts 20 --dir "$work/bench" --csv "$work/figures" "$@" >"$work/table" 2>"$work/bench.log"; }
 # column NAME: its number in the file of figures.
 column() { head -n 1 "$work/figures" | tr , '\n' | grep -nx "$1" | cut -d: -f1; }
 # value PART SCHEDULER NAME: a figure.
