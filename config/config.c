@@ -27,6 +27,7 @@ enum status config_defaults(struct config **ret_config)
     }
     config->arena = arena;
     config->origins = origins;
+    config->has_buda_apps = true; /* until a folder is looked at */
     config->serial = atomic_fetch_add(&serial, 1) + 1;
     atomic_init(&config->references, 1);
     for (size_t i = 0; i < config_option_count; i++) {

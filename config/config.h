@@ -77,6 +77,7 @@ struct config {
     const struct jobs_in_progress *jobs_in_progress; /* max_jobs_in_progress */
     size_t jobs_in_progress_count;
     struct text project_dir_path;  /* where it was loaded from, absolute; empty: from no file */
+    bool has_buda_apps;            /* the folder of science apps was there, or no file was read */
     struct arena *arena;           /* owns every text; released by config_release */
     struct config_origin *origins; /* of each option, as in config_options */
     uint64_t serial;               /* of all that this process has made, another for each */

@@ -18,6 +18,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "server/base/banned.h"
 
@@ -337,6 +338,16 @@ static void load_file(struct loader *loader, const char *name, const char *root,
     arena_destroy(arena);
 }
 
+static bool has_buda_folder(const struct config *config)
+{
+    const char *path =
+        text_string(config->arena, text_print(config->arena, TEXT_FORMAT "/buda_apps",
+                                              TEXT_ARG(config->project_dir_path)));
+    struct stat info;
+
+    return path != NULL && stat(path, &info) == 0;
+}
+
 /* The defaults, for files of that folder; empty: of none. */
 static enum status loader_begin(struct loader *loader, struct arena *arena, struct text folder,
                                 struct failure *failure)
@@ -348,6 +359,8 @@ static enum status loader_begin(struct loader *loader, struct arena *arena, stru
     if (config_defaults(&loader->config) != STATUS_OK)
         return fail(failure, STATUS_NO_MEMORY, "no memory for the configuration");
     loader->config->project_dir_path = text_copy(loader->config->arena, folder);
+    if (folder.length > 0)
+        loader->config->has_buda_apps = has_buda_folder(loader->config);
     return STATUS_OK;
 }
 

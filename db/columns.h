@@ -68,6 +68,7 @@ struct actual_column {
 struct actual_columns {
     struct actual_column *items; /* by table, then as they stand in it */
     size_t count;
+    bool without_derived; /* derived columns of rows are not selected, and 0 */
 };
 /* NULL: the database has no such column. */
 const struct actual_column *actual_column_find(const struct actual_columns *columns,

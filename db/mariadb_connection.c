@@ -166,6 +166,7 @@ static enum status open_connection(struct db *db)
 
     if (status == STATUS_OK && db->with_database) {
         status = database_inspect(db, db->inspects, &db->traits, &failure);
+        db->traits.columns.without_derived = !db->has_buda_apps;
         if (failure.text[0] != '\0')
             (void)snprintf(db->error, sizeof(db->error), "%s", failure.text);
         if (status == STATUS_OK && db->inspects)
@@ -192,7 +193,7 @@ struct place {
     struct text host, socket, user, password, name;
     struct text tls_ca, tls_cert, tls_key;
     unsigned connect_timeout, answer_timeout; /* s */
-    bool is_admin;
+    bool is_admin, has_buda_apps;
 };
 
 static struct place project_place(const struct config *config)
@@ -205,6 +206,7 @@ static struct place project_place(const struct config *config)
                           .tls_ca = config->db_tls_ca,
                           .tls_cert = config->db_tls_cert,
                           .tls_key = config->db_tls_key,
+                          .has_buda_apps = config->has_buda_apps,
                           .connect_timeout = CONNECT_TIMEOUT_S,
                           .answer_timeout = ANSWER_TIMEOUT_S};
 }
@@ -283,6 +285,7 @@ static enum status open_db(const struct place *place, bool with_database, bool i
     db->turn = 1;
     db->with_database = with_database;
     db->is_admin = place->is_admin;
+    db->has_buda_apps = place->has_buda_apps;
     db->inspects = inspects;
     db->scratch = arena_create(SCRATCH_BYTES_MAX);
     db->tail.arena = arena_create(SCRATCH_BYTES_MAX);

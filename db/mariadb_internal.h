@@ -68,6 +68,7 @@ struct db {
     unsigned port, connect_timeout, answer_timeout; /* s */
     bool reads_only;                                /* see db_read_only */
     bool is_admin;                                  /* see db_admin_open */
+    bool has_buda_apps;                             /* the project has science apps */
     bool with_database, inspects; /* whether db_reopen chooses a database, inspects it */
     MYSQL *mysql;
     bool was_refused; /* a write, since the server is read-only */

@@ -837,6 +837,8 @@ static enum status take_row(struct db_rows *rows, char *row)
             break;
         }
     }
+    for (size_t i = 0; i < prepared->text.left_out_count; i++)
+        memset(row + prepared->text.left_out[i], 0, sizeof(int64_t));
     return STATUS_OK;
 }
 

@@ -313,10 +313,17 @@ static void add_select_column(struct expansion *x, const struct row_table *table
                      in_list ? " AS " : "", in_list ? column->name : "");
 }
 
+static bool is_left_out(const struct expansion *x, const struct row_column *column)
+{
+    return x->columns != NULL && x->columns->without_derived && row_column_is_derived(column);
+}
+
 static void add_row(struct expansion *x, const struct row_table *table)
 {
-    for (size_t i = 0; i < table->column_count; i++) {
-        if (i > 0)
+    for (size_t i = 0, selected = 0; i < table->column_count; i++) {
+        if (is_left_out(x, &table->columns[i]))
+            continue;
+        if (selected++ > 0)
             buffer_add_string(&x->sql, ", ");
         add_select_column(x, table, &table->columns[i], true);
     }
@@ -569,6 +576,18 @@ static enum status check_values(struct expansion *x)
     return STATUS_OK;
 }
 
+static void list_column(const struct expansion *x, const struct row_column *column,
+                        size_t row_offset, struct statement_text *text)
+{
+    const size_t offset = row_offset + column->offset;
+
+    if (is_left_out(x, column))
+        text->left_out[text->left_out_count++] = offset;
+    else
+        text->columns[text->column_count++] =
+            (struct statement_column){.name = column->name, .type = column->type, .offset = offset};
+}
+
 /* The columns of a row one by one, those of rows in it too. */
 static enum status list_columns(struct expansion *x, const struct db_row_type *type,
                                 struct statement_text *text)
@@ -579,7 +598,8 @@ static enum status list_columns(struct expansion *x, const struct db_row_type *t
                                              [DB_STRING] = COLUMN_STRING};
 
     text->columns = calloc(COLUMNS_MOST, sizeof(text->columns[0]));
-    if (text->columns == NULL)
+    text->left_out = calloc(COLUMNS_MOST, sizeof(text->left_out[0]));
+    if (text->columns == NULL || text->left_out == NULL)
         return fail(x->failure, STATUS_NO_MEMORY, "statement %s: no memory", x->definition->name);
     text->row_size = type->size;
     for (const struct db_member *member = type->columns; member->name != NULL; member++) {
@@ -588,15 +608,11 @@ static enum status list_columns(struct expansion *x, const struct db_row_type *t
 
         if (text->column_count + count > COLUMNS_MOST)
             return mistake(x, member->name, strlen(member->name), "too many columns");
-        for (size_t i = 0; i < count; i++)
-            text->columns[text->column_count++] =
-                table == NULL ? (struct statement_column){.name = member->name,
-                                                          .type = types[member->type],
-                                                          .offset = member->offset}
-                              : (struct statement_column){.name = table->columns[i].name,
-                                                          .type = table->columns[i].type,
-                                                          .offset = member->offset +
-                                                                    table->columns[i].offset};
+        if (table == NULL)
+            text->columns[text->column_count++] = (struct statement_column){
+                .name = member->name, .type = types[member->type], .offset = member->offset};
+        for (size_t i = 0; table != NULL && i < count; i++)
+            list_column(x, &table->columns[i], member->offset, text);
     }
     return STATUS_OK;
 }
@@ -637,6 +653,7 @@ enum status statement_write(const struct statement_definition *definition, size_
     text.parameters = fitting(x.parameters, x.parameter_count, sizeof(x.parameters[0]));
     text.parameter_count = x.parameter_count;
     text.columns = fitting(text.columns, text.column_count, sizeof(text.columns[0]));
+    text.left_out = fitting(text.left_out, text.left_out_count, sizeof(text.left_out[0]));
     if (status == STATUS_OK)
         *ret_text = text;
     else
@@ -667,6 +684,7 @@ void statement_text_free(struct statement_text *text)
 {
     free(text->sql);
     free(text->parameters);
+    free(text->left_out);
     free(text->columns);
     *text = (struct statement_text){0};
 }

@@ -89,6 +89,8 @@ struct statement_text {
     size_t parameter_count;
     struct statement_column *columns;
     size_t column_count;
+    size_t *left_out; /* offsets of integers in the row that are not selected, and 0 */
+    size_t left_out_count;
     size_t row_size;
 };
 

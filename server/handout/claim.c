@@ -79,7 +79,7 @@ struct faulty {
 };
 
 /* Whether the job can be written. One that nobody can be sent is noted as faulty; one that only
- * this host's client cannot read stays for others. */
+ * this host's client cannot read stays for others, and one without a variant until there is one. */
 static enum reason judge_documents(struct request *request, const struct locked_choice *choice,
                                    struct faulty *faulty)
 {
@@ -93,6 +93,8 @@ static enum reason judge_documents(struct request *request, const struct locked_
     log_line(LOG_LEVEL_WARNING, "event=job_not_sent result=%lld host=%lld why=\"%s\"",
              (long long)job->resultid, (long long)request->attempt.host.id,
              of_documents != NULL ? of_documents : fault);
+    if (reply_lacks_variant(&described))
+        return REASON_BUDA_APP;
     if (of_documents == NULL)
         return REASON_LONG_NAMES;
     counter_add(COUNTER_jobs_faulty, 1);

@@ -206,6 +206,8 @@ static void reload_config(struct watcher *watcher, const struct config *old)
     if (config_load(dir, arena, &config, &findings, &failure) == STATUS_OK) {
         struct buffer words = buffer_in(arena);
 
+        /* Of a folder that is gone the jobs are still known, and refused. */
+        config->has_buda_apps = config->has_buda_apps || old->has_buda_apps;
         log_findings(&findings);
         log_line(LOG_LEVEL_NORMAL, "event=config_loaded changes=%zu",
                  config_log_changes(old, config, &words));
@@ -289,6 +291,9 @@ static void check_files(struct watcher *watcher, const struct config *config, bo
     project_is_new =
         take_changes(watcher, stamps, WATCHED_PROJECT_FIRST, WATCHED_COUNT, reload, &why);
     memcpy(watcher->seen, stamps, sizeof(stamps));
+    /* The first science app: connections that read which job is whose are opened by a config. */
+    config_is_new = config_is_new ||
+                    (project_is_new && !config->has_buda_apps && stamps[WATCHED_BUDA].inode != 0);
     if (config_is_new)
         reload_config(watcher, config);
     if (project_is_new)

@@ -46,6 +46,9 @@ void reply_write(const struct reply_sources *sources, struct buffer *ret_reply);
 /* Why a job cannot be written for a client of this version, for the log; NULL: it can. To be asked
  * before a job is taken: what the reply leaves out would wait for its deadline. */
 const char *reply_job_fault(const struct answer_job *job, int64_t client_version);
+/* Whether that is one of its faults: it is a science app's, and nobody chose a variant, as the
+ * project had no science apps when the job was read. */
+bool reply_lacks_variant(const struct answer_job *job);
 /* Whether jobs of a client's own version can be written: its words go back to it. */
 bool reply_takes_own_version(const struct client_app_version *own);
 

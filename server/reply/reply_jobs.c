@@ -11,6 +11,7 @@
 #include "server/parse/client_age.h"
 #include "server/parse/message.h"
 #include "server/policy/version/buda.h"
+#include "server/policy/version/version_choice.h"
 #include "server/reply/answer.h"
 #include "server/reply/reply.h"
 #include "server/reply/reply_parts.h"
@@ -88,6 +89,12 @@ static bool names_fit(const struct answer_job *job, int64_t client_version)
            line_holds(client_version, "cmdline", job->usage.cmdline) && version_fits(job);
 }
 
+bool reply_lacks_variant(const struct answer_job *job)
+{
+    return job->variant == NULL && version_is_wrapper(job->version) &&
+           text_contains(job->documents.workunit_xml, TEXT("<buda_app_name>"));
+}
+
 const char *reply_job_fault(const struct answer_job *job, int64_t client_version)
 {
     struct document document;
@@ -104,6 +111,8 @@ const char *reply_job_fault(const struct answer_job *job, int64_t client_version
         return "result document";
     if (job->documents.result_name.length == 0 || job->documents.workunit_name.length == 0)
         return "no name";
+    if (reply_lacks_variant(job))
+        return "job of a science app without a variant";
     if (job->variant != NULL && job->documents.workunit_xml.length +
                                         job->variant->file_infos.length +
                                         job->variant->file_refs.length >

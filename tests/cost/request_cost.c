@@ -124,6 +124,7 @@ int main(int argc, char **argv)
 
     log_set_level(LOG_LEVEL_WARNING);
     serving_add_hosts(database, 1);
+    test_database_config(database)->has_buda_apps = false;
     serving_open(&serving, database);
     serving.fates = fates_create();
     for (int with_pool = 0; with_pool < 2; with_pool++)

@@ -109,6 +109,40 @@ static void conditions_name_columns_of_the_schema(void **state)
     test_database_destroy(database);
 }
 
+/* A project without science apps does not search each document for the name of one. */
+static void derived_columns_are_left_out_where_they_are_always_0(void **state)
+{
+    struct test_database *database = test_database_create(true, NULL);
+    struct arena *arena = arena_create(1 << 20);
+
+    (void)state;
+    test_sql(database, "INSERT INTO workunit (id, name, batch, xml_doc) VALUES (5, 'w', 7,"
+                       " '<workunit>\n<buda_app_name>fold</buda_app_name>\n</workunit>')");
+    for (int has_apps = 0; has_apps <= 1; has_apps++) {
+        const struct statement_definition *definition =
+            statement_definition(STATEMENT_workunits_between);
+        struct statement_text text = {0};
+        struct workunit_row *row;
+        struct db *db;
+        size_t count;
+
+        test_database_config(database)->has_buda_apps = has_apps != 0;
+        db = test_database_open(database);
+        assert_status(STATUS_OK,
+                      DB_ALL(db, workunits_between, arena, &row, &count, .first = 5, .last = 5));
+        assert_i64((int64_t)count, 1);
+        assert_int_equal(row->buda_app != 0, has_apps);
+        assert_i64(row->batch, 7);
+        assert_status(STATUS_OK,
+                      statement_write(definition, 4, db_actual_columns(db), &text, NULL));
+        assert_int_equal(strstr(text.sql, "buda_app_name") != NULL, has_apps);
+        statement_text_free(&text);
+        db_close(db);
+    }
+    arena_destroy(arena);
+    test_database_destroy(database);
+}
+
 /* MariaDB allows 16,382 for all connections together; the manual of `threads` says how many we may
  * use on each. */
 static void a_connection_prepares_a_bounded_number(void **state)
@@ -313,6 +347,7 @@ int main(void)
         cmocka_unit_test(every_statement_prepares_without_optional_columns),
         cmocka_unit_test(a_statement_asks_its_own_table),
         cmocka_unit_test(conditions_name_columns_of_the_schema),
+        cmocka_unit_test(derived_columns_are_left_out_where_they_are_always_0),
         cmocka_unit_test(a_connection_prepares_a_bounded_number),
         cmocka_unit_test(a_count_that_falls_short_is_noticed),
         cmocka_unit_test(what_may_wait_says_whose_rows_it_writes),

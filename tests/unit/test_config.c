@@ -8,6 +8,7 @@
 #include "tests/support/test.h"
 
 #include <stdlib.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "server/base/banned.h"
@@ -185,6 +186,19 @@ static void values_of_every_type_are_read(void **state)
     assert_text(config->ban_cpu.texts.items[0], "^AMD\tK6");
     assert_text(config->ban_cpu.texts.items[1], "Duron");
     assert_true(text_starts(config->project_dir_path, TEXT("/")));
+}
+
+static void the_folder_of_science_apps_is_looked_for(void **state)
+{
+    struct world *world = *state;
+    struct text folder = text_print(world->arena, "%s/buda_apps", world->folder);
+
+    assert_status(STATUS_OK, load_options(world, ""));
+    assert_false(world->config->has_buda_apps);
+    assert_int_equal(mkdir(folder.at, 0700), 0);
+    assert_status(STATUS_OK, load_options(world, ""));
+    assert_int_equal(rmdir(folder.at), 0);
+    assert_true(world->config->has_buda_apps);
 }
 
 static void last_of_several_wins_and_empty_number_is_zero(void **state)
@@ -803,6 +817,7 @@ int main(void)
         cmocka_unit_test(other_names_are_sorted_and_not_ours),
         IN_WORLD(defaults_are_those_of_the_table),
         IN_WORLD(values_of_every_type_are_read),
+        IN_WORLD(the_folder_of_science_apps_is_looked_for),
         IN_WORLD(last_of_several_wins_and_empty_number_is_zero),
         IN_WORLD(whole_numbers_may_be_written_as_real_ones),
         IN_WORLD(unreadable_values_are_errors_with_line_and_range),
