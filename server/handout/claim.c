@@ -190,8 +190,7 @@ struct answer_job claim_describe(const struct job *job, const struct job_documen
         .is_assigned = job->assignment != JOB_GENERAL,
         .usage = job->option->usage,
         .variant = job->option->variant,
-        .wrapper_usage =
-            job->option->wrapper != NULL ? job->option->wrapper->usage : (struct usage){0},
+        .wrapper_usage = job->option->wrapper != NULL ? &job->option->wrapper->usage : NULL,
         .fpops_scale = job->option->fpops_scale,
         .wall_time = job->use.wall_time,
         .margin = job->margin,

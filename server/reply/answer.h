@@ -44,7 +44,7 @@ struct answer_job {
     struct usage usage;
     const struct buda_variant *variant; /* of a science app, whose files and usage go with the job;
                                            NULL: none */
-    struct usage wrapper_usage;         /* then what the version alone is sent with */
+    const struct usage *wrapper_usage;  /* then what the version alone is sent with, else NULL */
     double fpops_scale; /* rsc_fpops_est and _bound are sent times this; 1 but for anonymous */
     double wall_time;   /* s, estimated */
     double margin;      /* of a new one: by it that is multiplied for deadlines */

@@ -248,7 +248,7 @@ void reply_versions(struct reply *reply, const char *element)
         line_name(reply, "platform", job->platform);
         if (job->version->plan_class.length > 0)
             line_name(reply, "plan_class", job->version->plan_class);
-        write_usage(reply, job->variant != NULL ? &job->wrapper_usage : &job->usage);
+        write_usage(reply, job->wrapper_usage != NULL ? job->wrapper_usage : &job->usage);
         line_end(reply, element);
     }
 }
