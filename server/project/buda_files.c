@@ -18,8 +18,11 @@
 
 #include "server/base/banned.h"
 
+#define DOCUMENT_BYTES_MAX ((size_t)JSON_BYTES_MAX * 3) /* with its growing */
+
 struct buda_reading {
     struct arena *arena;
+    struct arena *scratch; /* of one document */
     const struct plan_classes *classes;
     const char *root;
     struct buda_app *apps;
@@ -64,6 +67,14 @@ static struct text *list_folder(struct arena *arena, const char *path, size_t mo
     return names;
 }
 
+/* Until the next one is read. */
+static enum status read_document(struct buda_reading *reading, const char *path,
+                                 struct text *ret_document, struct failure *failure)
+{
+    arena_reset(reading->scratch);
+    return file_read(reading->scratch, path, JSON_BYTES_MAX, ret_document, failure);
+}
+
 /* --- variants --------------------------------------------------------------------------------- */
 
 /* BUDA_KINDS_MAX: there are too many. */
@@ -105,11 +116,12 @@ static void read_variant(struct buda_reading *reading, struct buda_app *app, str
         text_string(reading->arena,
                     text_print(reading->arena, "%s/" TEXT_FORMAT "/" TEXT_FORMAT "/variant.json",
                                reading->root, TEXT_ARG(app->name), TEXT_ARG(name)));
+    struct arena_mark mark = arena_mark(reading->arena);
     struct failure failure = {0};
     struct text document = NO_TEXT;
     struct buda_variant variant;
     struct buda_kind kind;
-    enum status status = file_read(reading->arena, path, JSON_BYTES_MAX, &document, &failure);
+    enum status status = read_document(reading, path, &document, &failure);
 
     if (status == STATUS_NOT_FOUND) /* another folder, or another file */
         return;
@@ -120,6 +132,7 @@ static void read_variant(struct buda_reading *reading, struct buda_app *app, str
     if (status == STATUS_OK)
         status = judge_variant(reading, &variant, &kind, &failure);
     if (status != STATUS_OK) {
+        arena_rewind(reading->arena, mark);
         add_fault(reading, file, failure.text);
         return;
     }
@@ -134,7 +147,7 @@ static void read_variant(struct buda_reading *reading, struct buda_app *app, str
 static void read_variants(struct buda_reading *reading, struct buda_app *app, const char *folder)
 {
     size_t count;
-    const struct text *names = list_folder(reading->arena, folder, BUDA_VARIANTS_MAX, &count);
+    const struct text *names = list_folder(reading->arena, folder, BUDA_VARIANTS_MAX + 1, &count);
 
     app->first = reading->variant_count;
     for (size_t i = 0; names != NULL && i < count; i++)
@@ -149,10 +162,11 @@ static void read_app(struct buda_reading *reading, struct text name)
                                                                 reading->root, TEXT_ARG(name)));
     const char *path =
         text_string(reading->arena, text_print(reading->arena, "%s/desc.json", folder));
+    struct arena_mark mark = arena_mark(reading->arena);
     struct failure failure = {0};
     struct text document = NO_TEXT;
     struct buda_app app;
-    enum status status = file_read(reading->arena, path, JSON_BYTES_MAX, &document, &failure);
+    enum status status = read_document(reading, path, &document, &failure);
 
     if (status == STATUS_NOT_FOUND)
         return;
@@ -163,6 +177,7 @@ static void read_app(struct buda_reading *reading, struct text name)
                       "the key \"name\" is \"" TEXT_FORMAT "\", and not the folder's name",
                       TEXT_ARG(text_first(app.name, 100)));
     if (status != STATUS_OK) {
+        arena_rewind(reading->arena, mark);
         add_fault(reading, file, failure.text);
         return;
     }
@@ -213,15 +228,19 @@ bool buda_files_read(const char *folder, const struct plan_classes *classes, str
     names = list_folder(arena, reading.root, BUDA_APPS_MAX, &count);
     if (names == NULL || count == 0)
         return true;
+    reading.scratch = arena_create(DOCUMENT_BYTES_MAX);
     reading.apps = ARENA_ARRAY(arena, count, struct buda_app);
     reading.variants = ARENA_ARRAY(arena, BUDA_VARIANTS_MAX, struct buda_variant);
     reading.kinds = ARENA_ARRAY(arena, BUDA_KINDS_MAX, struct buda_kind);
     reading.faults = ARENA_ARRAY(arena, BUDA_FAULTS_KEPT, struct buda_fault);
-    if (reading.apps == NULL || reading.variants == NULL || reading.kinds == NULL ||
-        reading.faults == NULL)
+    if (reading.scratch == NULL || reading.apps == NULL || reading.variants == NULL ||
+        reading.kinds == NULL || reading.faults == NULL) {
+        arena_destroy(reading.scratch);
         return false;
+    }
     for (size_t i = 0; i < count; i++)
         read_app(&reading, names[i]);
+    arena_destroy(reading.scratch);
     if (reading.app_count > 1)
         qsort(reading.apps, reading.app_count, sizeof(reading.apps[0]), compare_apps);
     if (!sort_variants(&reading))

@@ -34,8 +34,8 @@ refused() { ask && grep -q 'event=job_not_sent .*why="job of a science app witho
 claim "without a folder buda_apps the job is not sent" within 20 refused
 claim "and waits" waits
 mkdir -p "$project/buda_apps/fold1/intel_cpu"
-echo '{"name": "fold1", "long_name": "Folding"}' >"$project/buda_apps/fold1/desc.json"
-echo '{"cpu_type": "intel", "plan_class": "", "file_infos": "<file_info>\n<name>buda_fold1_cc</name>\n</file_info>\n",
+printf '%s\n' '{"name": "fold1", "long_name": "Folding"}' >"$project/buda_apps/fold1/desc.json"
+printf '%s\n' '{"cpu_type": "intel", "plan_class": "", "file_infos": "<file_info>\n<name>buda_fold1_cc</name>\n</file_info>\n",
     "file_refs": "<file_ref>\n<file_name>buda_fold1_cc</file_name>\n</file_ref>\n"}' >"$project/buda_apps/fold1/intel_cpu/variant.json"
 claim "its variant goes with it as soon as there is one" within 20 gets '<file_name>buda_fold1_cc</file_name>'
 claim "the log has the science app's files" grep -q 'event=config_loaded' "$work/one.log"

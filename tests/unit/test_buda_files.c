@@ -1,0 +1,198 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Science apps as a folder has them: what is taken, what is refused in which words, and that many
+ * and large files take bounded memory. */
+#include "server/project/buda_files.h"
+
+#include "server/base/arena.h"
+#include "tests/support/test.h"
+
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define ARENA_BYTES ((size_t)64 << 20)
+#define GOOD                                                                      \
+    "{\"cpu_type\":\"intel\",\"plan_class\":\"\",\"file_infos\":\"<file_info>\\n" \
+    "<name>a</name>\\n</file_info>\\n\",\"file_refs\":\"\"}"
+
+static char root[64];
+static const struct plan_classes no_classes = {.count = 0};
+static struct arena *arena;
+static struct buda_apps apps;
+
+static int begin(void **state)
+{
+    (void)state;
+    snprintf(root, sizeof(root), "%s/qm-buda-XXXXXX",
+             access("/dev/shm", W_OK) == 0 ? "/dev/shm" : "/tmp");
+    arena = arena_create(ARENA_BYTES);
+    return mkdtemp(root) == NULL || arena == NULL;
+}
+
+static int remove_one(const char *path, const struct stat *info, int kind, struct FTW *ftw)
+{
+    (void)info;
+    (void)kind;
+    (void)ftw;
+    return remove(path);
+}
+
+static int end(void **state)
+{
+    (void)state;
+    arena_destroy(arena);
+    return nftw(root, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+static void make_folder(const char *name)
+{
+    char path[256];
+
+    snprintf(path, sizeof(path), "%s/%s", root, name);
+    assert_int_equal(mkdir(path, 0755), 0);
+}
+
+static void make_file(const char *name, struct text content)
+{
+    char path[256];
+    FILE *file;
+
+    snprintf(path, sizeof(path), "%s/%s", root, name);
+    file = fopen(path, "we");
+    assert_non_null(file);
+    assert_int_equal(fwrite(content.at, 1, content.length, file), content.length);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void make_variant(const char *app, const char *name, struct text content)
+{
+    char path[128];
+
+    snprintf(path, sizeof(path), "%s/%s", app, name);
+    make_folder(path);
+    snprintf(path, sizeof(path), "%s/%s/variant.json", app, name);
+    make_file(path, content);
+}
+
+static void make_app(const char *name)
+{
+    char path[128], words[128];
+
+    make_folder(name);
+    snprintf(path, sizeof(path), "%s/desc.json", name);
+    snprintf(words, sizeof(words), "{\"name\":\"%s\"}", name);
+    make_file(path, text_from(words));
+}
+
+static void read_all(void)
+{
+    assert_true(buda_files_read(root, &no_classes, arena, &apps));
+}
+
+static bool is_fault(const char *words)
+{
+    for (size_t i = 0; i < apps.fault_count && i < BUDA_FAULTS_KEPT; i++)
+        if (text_contains(apps.faults[i].words, text_from(words)))
+            return true;
+    return false;
+}
+
+static void what_is_beyond_a_bound_is_a_fault(void **state)
+{
+    char name[32];
+
+    (void)state;
+    make_app("many");
+    make_app("more");
+    for (int i = 0; i < BUDA_VARIANTS_MAX; i++) {
+        snprintf(name, sizeof(name), "v%05d", i);
+        make_variant("many", name, TEXT(GOOD));
+    }
+    make_variant("more", "v", TEXT(GOOD));
+    read_all();
+    assert_int_equal(apps.app_count, 2);
+    assert_int_equal(apps.variant_count, BUDA_VARIANTS_MAX);
+    assert_int_equal(apps.kind_count, 1);
+    assert_true(is_fault("more than 10000 variants in all"));
+    assert_true(is_fault("there is no variant that can be used"));
+    assert_in_range(arena_used(arena), 1, (size_t)16 << 20);
+    arena_reset(arena);
+    make_variant("many", "v_too_many", TEXT(GOOD));
+    read_all();
+    assert_int_equal(apps.variant_count, BUDA_VARIANTS_MAX);
+    assert_int_equal(apps.fault_count, 3);
+}
+
+/* Each of them is read and refused; none stays in memory. */
+static void large_files_leave_nothing_behind(void **state)
+{
+    const size_t size = 1000000;
+    char *bytes = malloc(size), name[32];
+
+    (void)state;
+    assert_non_null(bytes);
+    memset(bytes, 'x', size);
+    memcpy(bytes, "{\"cpu_type\":\"", 13);
+    memcpy(bytes + size - 2, "\"}", 2);
+    make_app("large");
+    for (int i = 0; i < 100; i++) {
+        snprintf(name, sizeof(name), "v%d", i);
+        make_variant("large", name, (struct text){bytes, size});
+    }
+    make_variant("large", "z", TEXT(GOOD));
+    read_all();
+    assert_int_equal(apps.variant_count, 1);
+    assert_true(is_fault("there is no key \"plan_class\""));
+    assert_in_range(arena_used(arena), 1, (size_t)4 << 20);
+    free(bytes);
+}
+
+static void hostile_files_are_refused(void **state)
+{
+    const struct {
+        const char *document, *words;
+    } cases[] = {
+        {"", "it is empty"},
+        {"[]", "no object"},
+        {"{\"cpu_type\":[[[[[[[[[[", "no JSON"},
+        {"{\"cpu_type\":1}", "the key \"cpu_type\" is no text"},
+        {"{\"cpu_type\":\"intel\",\"cpu_type\":\"arm\"}", "duplicate object key"},
+        {"{\"cpu_type\":\"intel\",\"plan_class\":\"x\",\"file_infos\":\"\",\"file_refs\":\"\"}",
+         "there is no plan class \"x\""},
+        {"{\"cpu_type\":\"intel\",\"plan_class\":\"\",\"file_infos\":\"</workunit>\","
+         "\"file_refs\":\"\"}",
+         "\"file_infos\" would break replies"},
+        {"{\"cpu_type\":\"intel\",\"plan_class\":\"\",\"file_infos\":\"\",\"file_refs\":\"<a>\"}",
+         "\"file_refs\" would break replies"},
+    };
+    char name[32];
+
+    (void)state;
+    make_app("app");
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        snprintf(name, sizeof(name), "v%zu", i);
+        make_variant("app", name, text_from(cases[i].document));
+    }
+    make_folder("app/v_folder");
+    make_folder("app/v_folder/variant.json");
+    make_file("plain", TEXT("a file where a folder should be"));
+    read_all();
+    assert_int_equal(apps.variant_count, 0);
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        if (!is_fault(cases[i].words))
+            fail_msg("no fault says \"%s\" of %s", cases[i].words, cases[i].document);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(what_is_beyond_a_bound_is_a_fault, begin, end),
+        cmocka_unit_test_setup_teardown(large_files_leave_nothing_behind, begin, end),
+        cmocka_unit_test_setup_teardown(hostile_files_are_refused, begin, end),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
