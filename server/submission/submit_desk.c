@@ -281,7 +281,7 @@ static enum status announce(void *subject)
 
     if (status == STATUS_OK)
         status = check_limit(submitting, rights.max_jobs_in_progress);
-    if (status == STATUS_OK && submitting->wanted->has_share)
+    if (status == STATUS_OK && submitting->wanted->has_share && !desk->config->submitter_streams)
         status = take_share(submitting, &end);
     if (status == STATUS_OK && submitting->wanted->batch.id == 0)
         status = db_submission_add(desk->db, &batch, &submitting->id);
@@ -517,7 +517,8 @@ enum status desk_submit(struct desk *desk, const struct submitter *submitter,
 
     if (status == STATUS_OK && submitting.count == 0)
         return fail(desk->failure, STATUS_INVALID, "the batch has no jobs");
-    if (status == STATUS_OK && wanted->has_share && submitting.flops < 0)
+    if (status == STATUS_OK && wanted->has_share && !desk->config->submitter_streams &&
+        submitting.flops < 0)
         return fail(desk->failure, STATUS_INVALID,
                     "no rsc_fpops_est was given, which allocation_priority needs");
     if (status == STATUS_OK)

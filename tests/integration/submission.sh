@@ -265,6 +265,13 @@ claim "a priority" is "$(rows "SELECT priority FROM workunit WHERE name = 'share
 claim "an end" is "$(rows "SELECT CAST(logical_end_time AS SIGNED) FROM batch WHERE id = $(value submit_batch/batch_id)")" "$((start + 8000))"
 submit '<allocation_priority/>' "$(job share_2 hello '<rsc_fpops_est>2e15</rsc_fpops_est>')"
 claim "the next comes later" is "$(rows "SELECT priority FROM workunit WHERE name = 'share_2'")" "-$((start + 16000))"
+# Where submitters have streams, these are their shares.
+sed -i 's|<submission>1|<submitter_streams>1</submitter_streams>&|' "$project/config.xml"
+end_process "$submission_pid"
+rm -f "$work/submission.socket"
+start_submission
+submit '<allocation_priority/>' "$(job share_3 hello '<rsc_fpops_est>2e15</rsc_fpops_est>')"
+claim "with streams it has no priority" is "$(rows "SELECT priority FROM workunit WHERE name = 'share_3'")" 0
 open=$(rows "SELECT COUNT(*) FROM workunit JOIN batch ON batch.id = batch WHERE user_id = 1 AND state = 1 AND error_mask = 0 AND canonical_resultid = 0")
 qmctl submitter set a@example.org --max-jobs $((open + 1)) >/dev/null
 claim "one more" not_made "you have $open jobs in progress and may have $((open + 1)): 2 more" '' "$(job limit_1 hello)$(job limit_2 hello)"
