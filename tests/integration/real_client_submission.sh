@@ -77,6 +77,19 @@ stored() { find "$project/upload" -name '*_0_r*_0' | grep -c . || true; }
 claim "answers stay until then" test "$(stored)" = 2
 post_to submit_rpc_handler.php multipart "<retire_batch>$auth<batch_name>condor</batch_name></retire_batch>"
 claim "the bridge retires its batch" test "$(value retire_batch/success)" = 1
+
+# --- as the manual says
+sed -n '/^    import sys, time$/,/^[^ ]/s/^    //p' "$QM_SOURCE_DIR/server/submission/submission.7.md" >"$work/example.py"
+python3 "$work/example.py" "$master" "$key" demo "$work/words.zip" >"$work/example.out" 2>&1 &
+example=$!
+started+=("$example")
+is_over() { control --project "$master" update; sleep 3; ! kill -0 "$example"; } 2>/dev/null
+claim "the manual's program ends" within 200 is_over
+claim "without a failure" wait "$example"
+claim "with three answers" python3 -c 'import sys, zipfile
+archive = zipfile.ZipFile(sys.argv[1])
+answers = sorted(line for name in archive.namelist() for line in archive.read(name).split(b"\n") if line.startswith(b"words "))
+assert answers == [b"words 1", b"words 2", b"words 5"], answers' "$work/words.zip"
 one_is_left() { [ "$(stored)" = 1 ]; }
 claim "whose answers go" within 60 one_is_left
 finish
