@@ -1,13 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A yardstick, no scheduler: a FastCGI program that does for each request what a server of this
- * kind must do in the database, and nothing else. It locks and reads the host and the workunits,
- * changes results, workunits, host and guard row by lists, and commits; then it answers with as
- * many bytes as the server that it is compared with. It decides nothing: jobs are given out by
- * their ids, one after the other, and who asks is believed.
- *
- * The plain stub has a transaction for each request. The sharing one (--share) takes as many
- * requests as wait, up to a number, into one transaction, and locks, reads and writes for all of
- * them at once: rows that differ by arrays, others by lists.
+/* A yardstick, no scheduler: a FastCGI program that does for each request what any server of this
+ * kind must do in the database, in one transaction, and nothing else. It locks and reads the host
+ * and the workunits, changes results, workunits, host and guard row by lists, and commits; then it
+ * answers with as many bytes as the server that it is compared with. It decides nothing: jobs are
+ * given out by their ids, one after the other, and who asks is believed.
  *
  * Rows are those of tools/bench: result N is the only one of workunit N and is called job_N_0;
  * hosts 1 to HOSTS are there. The program uses the client libraries alone and nothing of the
@@ -16,7 +12,6 @@
 #include <fcgiapp.h>
 #include <inttypes.h>
 #include <mysql.h>
-#include <poll.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
@@ -29,10 +24,7 @@
 #include "server/base/banned.h"
 
 enum {
-    LIST_MAX = 128,
-    JOBS_MAX = 64, /* of a request */
-    SHARE_MAX = 8,
-    COLUMNS_MAX = 5,
+    LIST_MAX = 64,
     VALUES_MAX = LIST_MAX + 8,
     BODY_MAX = 1 << 20,
     REPLY_MAX = 1 << 20,
@@ -41,29 +33,17 @@ enum {
 
 static struct {
     const char *listen, *db_socket, *db_name;
-    long threads, jobs, bytes, hosts, share;
+    long threads, jobs, bytes, hosts;
     int socket;
     pthread_mutex_t accept;
     _Atomic int64_t next_job, next_host;
-} stub = {
-    .threads = 8, .hosts = 2000, .share = 1, .accept = PTHREAD_MUTEX_INITIALIZER, .next_job = 1};
-
-/* A request: who asks, what is reported, what is given. */
-struct asked {
-    FCGX_Request request;
-    bool is_new;
-    int64_t host, reports[JOBS_MAX], jobs[JOBS_MAX];
-    size_t report_count, job_count;
-};
+} stub = {.threads = 8, .hosts = 2000, .accept = PTHREAD_MUTEX_INITIALIZER, .next_job = 1};
 
 struct connection {
     MYSQL *mysql;
     /* By the length of the list. */
-    MYSQL_STMT *hosts_lock[LIST_MAX + 1], *host_save, *guard, *jobs_lock[LIST_MAX + 1],
-        *jobs_send[LIST_MAX + 1], *job_send, *workunits_due[LIST_MAX + 1],
-        *reports_lock[LIST_MAX + 1], *reports_save[LIST_MAX + 1];
-    struct asked asked[SHARE_MAX];
-    size_t asked_count;
+    MYSQL_STMT *host_lock, *host_save, *guard, *jobs_lock[LIST_MAX + 1], *jobs_send[LIST_MAX + 1],
+        *workunits_due[LIST_MAX + 1], *reports_lock[LIST_MAX + 1], *reports_save[LIST_MAX + 1];
     char body[BODY_MAX + 1], reply[REPLY_MAX];
     size_t reply_length;
 };
@@ -118,27 +98,6 @@ static void run_list(MYSQL_STMT *statement, const int64_t *values, size_t count,
     run(statement, all, count + length);
 }
 
-/* The statement for each of so many rows, by one array for each column. */
-static void run_rows(MYSQL_STMT *statement, int64_t columns[][LIST_MAX], size_t column_count,
-                     size_t rows)
-{
-    MYSQL_BIND binds[COLUMNS_MAX] = {0};
-    unsigned size = (unsigned)rows;
-
-    for (size_t i = 0; i < column_count; i++) {
-        binds[i].buffer_type = MYSQL_TYPE_LONGLONG;
-        binds[i].buffer = columns[i];
-    }
-    if (mysql_stmt_attr_set(statement, STMT_ATTR_ARRAY_SIZE, &size) != 0 ||
-        mysql_stmt_bind_param(statement, binds) != 0 || mysql_stmt_execute(statement) != 0)
-        give_up("rows", mysql_stmt_error(statement));
-}
-
-static int64_t user_of(int64_t host)
-{
-    return 1 + (host - 1) % 200;
-}
-
 static void take_reports(struct connection *c, const int64_t *ids, size_t count, int64_t now)
 {
     run_list(
@@ -161,7 +120,8 @@ static void take_reports(struct connection *c, const int64_t *ids, size_t count,
              &now, 1, ids, count);
 }
 
-static void lock_jobs(struct connection *c, const int64_t *ids, size_t count)
+static void give_jobs(struct connection *c, const int64_t *ids, size_t count, int64_t host,
+                      int64_t user, int64_t now)
 {
     run_list(prepare(c, &c->jobs_lock[count],
                      "SELECT workunit.id, result.id, server_state, error_mask, canonical_resultid,"
@@ -169,127 +129,46 @@ static void lock_jobs(struct connection *c, const int64_t *ids, size_t count)
                      " WHERE workunit.id IN (",
                      count, ") FOR UPDATE"),
              NULL, 0, ids, count);
-}
-
-static void give_jobs(struct connection *c, const int64_t *ids, size_t count, int64_t host,
-                      int64_t now)
-{
-    lock_jobs(c, ids, count);
     run_list(prepare(c, &c->jobs_send[count],
                      "UPDATE result SET server_state = 4, hostid = ?, userid = ?, sent_time = ?,"
                      " report_deadline = ?, app_version_id = 1, flops_estimate = 4e9 WHERE id IN (",
                      count, ")"),
-             (int64_t[]){host, user_of(host), now, now + 604800}, 4, ids, count);
+             (int64_t[]){host, user, now, now + 604800}, 4, ids, count);
     run_list(prepare(c, &c->workunits_due[count],
                      "UPDATE workunit SET transition_time = ? WHERE id IN (", count, ")"),
              (int64_t[]){now + 604800}, 1, ids, count);
 }
 
-static MYSQL_STMT *host_save(struct connection *c)
+static void transact(struct connection *c, int64_t host, const int64_t *reports,
+                     size_t report_count, const int64_t *jobs, size_t job_count)
 {
-    return prepare(
-        c, &c->host_save,
-        "UPDATE host SET rpc_seqno = rpc_seqno + 1, rpc_time = ?, d_free = 5e11, on_frac = 1,"
-        " p_fpops = 4e9, last_ip_addr = '10.0.0.1' WHERE id = ?",
-        0, "");
-}
+    int64_t now = (int64_t)time(NULL), user = 1 + (host - 1) % 200;
 
-static MYSQL_STMT *guard(struct connection *c)
-{
-    return prepare(c, &c->guard,
-                   "INSERT INTO qm_host (hostid, rpcs, token, changed) VALUES (?, 1, ?, ?)"
-                   " ON DUPLICATE KEY UPDATE rpcs = rpcs + 1, token = VALUES(token),"
-                   " changed = VALUES(changed)",
-                   0, "");
-}
-
-static void lock_hosts(struct connection *c, const int64_t *ids, size_t count)
-{
-    run_list(prepare(c, &c->hosts_lock[count],
-                     "SELECT id, userid, rpc_seqno, rpc_time, p_fpops, p_ncpus, m_nbytes, d_free,"
-                     " on_frac, active_frac, duration_correction_factor, max_results_day,"
-                     " host_cpid FROM host WHERE id IN (",
-                     count, ") FOR UPDATE"),
-             NULL, 0, ids, count);
-}
-
-static void commit(struct connection *c)
-{
-    if (mysql_real_query(c->mysql, "COMMIT", 6) != 0)
-        give_up("COMMIT", mysql_error(c->mysql));
-}
-
-static void transact(struct connection *c, const struct asked *asked)
-{
-    int64_t now = (int64_t)time(NULL);
-
-    lock_hosts(c, &asked->host, 1);
-    if (asked->report_count > 0)
-        take_reports(c, asked->reports, asked->report_count, now);
-    if (asked->job_count > 0)
-        give_jobs(c, asked->jobs, asked->job_count, asked->host, now);
-    run(host_save(c), (int64_t[]){now, asked->host}, 2);
-    run(guard(c), (int64_t[]){asked->host, now, now}, 3);
-    commit(c);
-}
-
-static int compare_ids(const void *a, const void *b)
-{
-    int64_t left = *(const int64_t *)a, right = *(const int64_t *)b;
-
-    return (left > right) - (left < right);
-}
-
-/* What the requests of a group give, row by row. */
-static void give_jobs_of_all(struct connection *c, int64_t now)
-{
-    int64_t ids[LIST_MAX], columns[COLUMNS_MAX][LIST_MAX];
-    size_t count = 0;
-
-    for (size_t i = 0; i < c->asked_count; i++)
-        for (size_t j = 0; j < c->asked[i].job_count; j++, count++) {
-            columns[0][count] = c->asked[i].host;
-            columns[1][count] = user_of(c->asked[i].host);
-            columns[2][count] = now;
-            columns[3][count] = now + 604800;
-            columns[4][count] = ids[count] = c->asked[i].jobs[j];
-        }
-    if (count == 0)
-        return;
-    lock_jobs(c, ids, count);
-    run_rows(prepare(c, &c->job_send,
-                     "UPDATE result SET server_state = 4, hostid = ?, userid = ?, sent_time = ?,"
-                     " report_deadline = ?, app_version_id = 1, flops_estimate = 4e9 WHERE id = ?",
-                     0, ""),
-             columns, 5, count);
-    run_list(prepare(c, &c->workunits_due[count],
-                     "UPDATE workunit SET transition_time = ? WHERE id IN (", count, ")"),
-             (int64_t[]){now + 604800}, 1, ids, count);
-}
-
-static void transact_together(struct connection *c)
-{
-    int64_t now = (int64_t)time(NULL), hosts[LIST_MAX], reports[LIST_MAX];
-    int64_t columns[COLUMNS_MAX][LIST_MAX];
-    size_t report_count = 0;
-
-    for (size_t i = 0; i < c->asked_count; i++) {
-        hosts[i] = c->asked[i].host;
-        for (size_t j = 0; j < c->asked[i].report_count && report_count < LIST_MAX; j++)
-            reports[report_count++] = c->asked[i].reports[j];
-    }
-    qsort(hosts, c->asked_count, sizeof(hosts[0]), compare_ids);
-    lock_hosts(c, hosts, c->asked_count);
+    run(prepare(
+            c, &c->host_lock,
+            "SELECT id, userid, rpc_seqno, rpc_time, p_fpops, p_ncpus, m_nbytes, d_free, on_frac,"
+            " active_frac, duration_correction_factor, max_results_day, host_cpid FROM host"
+            " WHERE id = ? FOR UPDATE",
+            0, ""),
+        &host, 1);
     if (report_count > 0)
         take_reports(c, reports, report_count, now);
-    give_jobs_of_all(c, now);
-    for (size_t i = 0; i < c->asked_count; i++) {
-        columns[0][i] = columns[3][i] = columns[4][i] = now;
-        columns[1][i] = columns[2][i] = hosts[i];
-    }
-    run_rows(host_save(c), columns, 2, c->asked_count);
-    run_rows(guard(c), columns + 2, 3, c->asked_count);
-    commit(c);
+    if (job_count > 0)
+        give_jobs(c, jobs, job_count, host, user, now);
+    run(prepare(
+            c, &c->host_save,
+            "UPDATE host SET rpc_seqno = rpc_seqno + 1, rpc_time = ?, d_free = 5e11, on_frac = 1,"
+            " p_fpops = 4e9, last_ip_addr = '10.0.0.1' WHERE id = ?",
+            0, ""),
+        (int64_t[]){now, host}, 2);
+    run(prepare(c, &c->guard,
+                "INSERT INTO qm_host (hostid, rpcs, token, changed) VALUES (?, 1, ?, ?)"
+                " ON DUPLICATE KEY UPDATE rpcs = rpcs + 1, token = VALUES(token),"
+                " changed = VALUES(changed)",
+                0, ""),
+        (int64_t[]){host, now, now}, 3);
+    if (mysql_real_query(c->mysql, "COMMIT", 6) != 0)
+        give_up("COMMIT", mysql_error(c->mysql));
 }
 
 /* --- requests and replies --------------------------------------------------------------------- */
@@ -322,80 +201,55 @@ static size_t read_reports(const char *body, int64_t *ret_ids)
     size_t count = 0;
     const char *at = body;
 
-    while (count < JOBS_MAX && (at = strstr(at, "<result>")) != NULL) {
+    while (count < LIST_MAX && (at = strstr(at, "<result>")) != NULL) {
         ret_ids[count++] = number_after(at, "<name>job_");
         at++;
     }
     return count;
 }
 
-static void write_reply(struct connection *c, const struct asked *asked)
+static void write_reply(struct connection *c, int64_t host, bool is_new, const int64_t *reports,
+                        size_t report_count, const int64_t *jobs, size_t job_count)
 {
     long left;
 
     c->reply_length = 0;
-    add(c, "<scheduler_reply>\n<userid>%" PRId64 "</userid>\n", user_of(asked->host));
-    if (asked->is_new)
-        add(c, "<hostid>%" PRId64 "</hostid>\n", asked->host);
-    for (size_t i = 0; i < asked->report_count; i++)
-        add(c, "<result_ack><name>job_%" PRId64 "_0</name></result_ack>\n", asked->reports[i]);
-    for (size_t i = 0; i < asked->job_count; i++)
-        add(c, "<result><name>job_%" PRId64 "_0</name></result>\n", asked->jobs[i]);
+    add(c, "<scheduler_reply>\n<userid>%" PRId64 "</userid>\n", 1 + (host - 1) % 200);
+    if (is_new)
+        add(c, "<hostid>%" PRId64 "</hostid>\n", host);
+    for (size_t i = 0; i < report_count; i++)
+        add(c, "<result_ack><name>job_%" PRId64 "_0</name></result_ack>\n", reports[i]);
+    for (size_t i = 0; i < job_count; i++)
+        add(c, "<result><name>job_%" PRId64 "_0</name></result>\n", jobs[i]);
     left = stub.bytes - (long)c->reply_length - 32;
     if (left > 0)
         add(c, "<!--%*s-->\n", (int)left, "");
     add(c, "</scheduler_reply>\n");
 }
 
-static void read_request(struct connection *c, struct asked *asked)
+static void serve(struct connection *c, FCGX_Request *request)
 {
-    int length = FCGX_GetStr(c->body, BODY_MAX, asked->request.in);
+    int64_t reports[LIST_MAX], jobs[LIST_MAX], host;
+    size_t report_count, job_count = (size_t)stub.jobs;
+    int length = FCGX_GetStr(c->body, BODY_MAX, request->in);
+    bool is_new;
 
     c->body[length > 0 ? length : 0] = '\0';
-    asked->host = number_after(c->body, "<hostid>");
-    asked->is_new = asked->host == 0;
-    if (asked->is_new)
-        asked->host = 1 + atomic_fetch_add(&stub.next_host, 1) % stub.hosts;
-    asked->report_count = read_reports(c->body, asked->reports);
-    asked->job_count = (size_t)stub.jobs;
+    host = number_after(c->body, "<hostid>");
+    is_new = host == 0;
+    if (is_new)
+        host = 1 + atomic_fetch_add(&stub.next_host, 1) % stub.hosts;
+    report_count = read_reports(c->body, reports);
     if (strstr(c->body, "<scheduler_request>") == NULL)
-        asked->job_count = 0; /* somebody who looks whether it lives */
-    for (size_t i = 0; i < asked->job_count; i++)
-        asked->jobs[i] = atomic_fetch_add(&stub.next_job, 1);
-}
-
-static void serve(struct connection *c)
-{
-    for (size_t i = 0; i < c->asked_count; i++)
-        read_request(c, &c->asked[i]);
-    if (c->asked_count == 1)
-        transact(c, &c->asked[0]);
-    else
-        transact_together(c);
-    for (size_t i = 0; i < c->asked_count; i++) {
-        FCGX_Request *request = &c->asked[i].request;
-
-        write_reply(c, &c->asked[i]);
-        FCGX_FPrintF(request->out, "Content-Type: text/xml\r\nContent-Length: %d\r\n\r\n",
-                     (int)c->reply_length);
-        FCGX_PutStr(c->reply, (int)c->reply_length, request->out);
-        FCGX_Finish_r(request);
-    }
-}
-
-/* One, and those that wait behind it. */
-static void accept_requests(struct connection *c)
-{
-    struct pollfd waiting = {.fd = stub.socket, .events = POLLIN};
-
-    c->asked_count = 0;
-    pthread_mutex_lock(&stub.accept);
-    do {
-        if (FCGX_Accept_r(&c->asked[c->asked_count].request) < 0)
-            give_up("accept", "failed");
-        c->asked_count++;
-    } while (c->asked_count < (size_t)stub.share && poll(&waiting, 1, 0) > 0);
-    pthread_mutex_unlock(&stub.accept);
+        job_count = 0; /* somebody who looks whether it lives */
+    for (size_t i = 0; i < job_count; i++)
+        jobs[i] = atomic_fetch_add(&stub.next_job, 1);
+    transact(c, host, reports, report_count, jobs, job_count);
+    write_reply(c, host, is_new, reports, report_count, jobs, job_count);
+    FCGX_FPrintF(request->out, "Content-Type: text/xml\r\nContent-Length: %d\r\n\r\n",
+                 (int)c->reply_length);
+    FCGX_PutStr(c->reply, (int)c->reply_length, request->out);
+    FCGX_Finish_r(request);
 }
 
 static void connect_database(struct connection *c)
@@ -412,16 +266,22 @@ static void connect_database(struct connection *c)
 static void *work(void *context)
 {
     struct connection *connection = calloc(1, sizeof(*connection));
+    FCGX_Request request;
 
     (void)context;
     if (connection == NULL)
         give_up("thread", "no memory");
     connect_database(connection);
-    for (long i = 0; i < stub.share; i++)
-        FCGX_InitRequest(&connection->asked[i].request, stub.socket, 0);
+    FCGX_InitRequest(&request, stub.socket, 0);
     for (;;) {
-        accept_requests(connection);
-        serve(connection);
+        int accepted;
+
+        pthread_mutex_lock(&stub.accept);
+        accepted = FCGX_Accept_r(&request);
+        pthread_mutex_unlock(&stub.accept);
+        if (accepted < 0)
+            give_up("accept", "failed");
+        serve(connection, &request);
     }
     return NULL;
 }
@@ -436,7 +296,6 @@ static const struct argp_option options[] = {
     {"jobs", 'j', "N", 0, "Jobs for each request, up to 64 (0)", 0},
     {"bytes", 'b', "N", 0, "Length of a reply (as short as it can be)", 0},
     {"hosts", 'n', "N", 0, "Hosts 1 to N are there (2000)", 0},
-    {"share", 'c', "N", 0, "Requests that share a transaction where they wait, up to 8 (1)", 0},
     {0}};
 
 static long number(const char *argument, long least, long most, struct argp_state *state)
@@ -465,7 +324,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         stub.threads = number(argument, 1, 256, state);
         return 0;
     case 'j':
-        stub.jobs = number(argument, 0, JOBS_MAX, state);
+        stub.jobs = number(argument, 0, LIST_MAX, state);
         return 0;
     case 'b':
         stub.bytes = number(argument, 0, REPLY_MAX - 1, state);
@@ -473,12 +332,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
     case 'n':
         stub.hosts = number(argument, 1, 1000000, state);
         return 0;
-    case 'c':
-        stub.share = number(argument, 1, SHARE_MAX, state);
-        return 0;
     case ARGP_KEY_END:
-        if (stub.share * stub.jobs > LIST_MAX)
-            argp_error(state, "so many jobs of so many requests are no list");
         if (stub.listen == NULL || stub.db_socket == NULL || stub.db_name == NULL)
             argp_usage(state);
         return 0;
@@ -492,9 +346,8 @@ int main(int argc, char **argv)
     static const struct argp argp = {
         .options = options,
         .parser = parse_option,
-        .doc = "Answers scheduler requests, and does in the database what a scheduling server must "
-               "do, in a transaction for each request or for several. tools/bench compares "
-               "quartermaster with it. Runs until it is killed."};
+        .doc = "The least that a scheduling server must do in the database, behind the same web "
+               "server: what tools/bench compares quartermaster with. Runs until it is killed."};
 
     argp_parse(&argp, argc, argv, 0, NULL, NULL);
     if (stub.listen == NULL || mysql_library_init(0, NULL, NULL) != 0 || FCGX_Init() != 0)
