@@ -260,11 +260,14 @@ void test_database_wait(struct test_database *database, const char *condition)
     fail_msg("never: %s", condition);
 }
 
+/* One test at a time: the looks of two would keep INNODB_TRX as it is for both. */
 void test_database_wait_for_lock_wait(struct test_database *database)
 {
+    (void)test_sql_integer(database, "SELECT GET_LOCK('looks at INNODB_TRX', 120)");
     test_database_wait(database, "EXISTS (SELECT 1 FROM information_schema.INNODB_TRX"
                                  " JOIN information_schema.PROCESSLIST ON ID = trx_mysql_thread_id"
                                  " WHERE trx_state = 'LOCK WAIT' AND DB = DATABASE())");
+    (void)test_sql_integer(database, "SELECT RELEASE_LOCK('looks at INNODB_TRX')");
 }
 
 int test_fixture_open(void **state)
