@@ -1,6 +1,6 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
-# tools/bench measures what it says: in a short run the server and both stubs answer every request, a host gets
+# tools/bench measures what it says: in a short run the server and the stub answer every request, a host gets
 # and reports as many jobs as the shape has, jobs go through their whole life, and a job that is with
 # another host than the one that got it is found. The figures themselves are not looked at.
 # shellcheck source=tests/integration/lib.sh
@@ -21,7 +21,7 @@ some() { between 0.01 1e9 "$1"; }
 bench --shapes iv --parts "shapes apart life mix" --report "$work/page.md"
 claim "it measures" test $? = 0
 cat "$work/table"
-for server in quartermaster stub sharing; do
+for server in quartermaster stub; do
     each=$(awk "BEGIN {print $(value shapes $server jobs_per_s) / $(value shapes $server requests_per_s)}")
     claim "$server: 5 jobs for each request" between 4.5 5.5 "$each"
     claim "$server: 5 reports" between 4.5 5.5 "$(value shapes $server reports)"

@@ -92,7 +92,7 @@ function point(panel, line, x, key, name,    count, middle) {
     print panel, line, x, middle, sorted[1], sorted[count] > points
 }
 function named(kind) {
-    return kind == "other" ? "the other scheduler" : kind == "stub" ? "the plain stub" : kind == "sharing" ? "the sharing stub" : kind
+    return kind == "other" ? "the other scheduler" : kind == "stub" ? "the stub" : kind
 }
 # verdict PASSES: of a target.
 function verdict(passes) { return passes ? "met" : "missed" }
@@ -277,13 +277,12 @@ function write_targets(    i, shape, own, stub, ratio, aim, more, worst, one, fe
     for (i = 1; i <= 4; i++) {
         target_ratio("shapes", shapes[i], "stub", 1.0)
         target_ratio("few", shapes[i], "stub", 0.8)
-        target_ratio("shapes", shapes[i], "sharing", 0.7)
         own = "shapes quartermaster " shapes[i]
         stub = "shapes stub " shapes[i]
         if (!rounds[own] || !rounds[stub])
             continue
         one = median(own, "server_ms", "") - median(stub, "server_ms", "")
-        target("shape " shapes[i] ", CPU of the scheduler above the plain stub's", more[i] " ms", sprintf("%.2f ms", one), one <= more[i] + 0.0005)
+        target("shape " shapes[i] ", CPU of the scheduler above the stub's", more[i] " ms", sprintf("%.2f ms", one), one <= more[i] + 0.0005)
     }
     own = "shapes quartermaster iii"
     if (rounds[own]) {
@@ -349,7 +348,7 @@ END {
         exit 1
     }
     split("i ii iii iv", shapes, " ")
-    kind_count = split("quartermaster stub sharing other", kinds, " ")
+    kind_count = split("quartermaster stub other", kinds, " ")
     title["i"] = "i: nothing reported, nothing asked"
     title["ii"] = "ii: gets 1 job"
     title["iii"] = "iii: gets 10"
@@ -358,8 +357,7 @@ END {
     print "# The machine's limit\n"
     print "Written by `tools/bench --report`; its `--help` says what is measured. Everything runs on one machine: loaders, web"
     print "server (nginx), scheduler and database (4 GB of buffer pool, 2 GB of log, `innodb_flush_log_at_trx_commit=1`, no binary log)."
-    print "The stubs do in the database what a server of this kind must do, and decide nothing: the plain one in a transaction for each"
-    print "request, the sharing one for up to 8 requests that wait at once, as quartermaster does. Figures are medians of up to"
+    print "The stub does in the database what a server of this kind must do, in a transaction for each request, and decides nothing. Figures are medians of up to"
     print most_rounds " rounds, with least and greatest in brackets.\n"
     print machine "; " version ". A write of 512 bytes that the disk confirms took, before each measurement, " \
         of("all", "sync_ms", "%.2f") " ms."

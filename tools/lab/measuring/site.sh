@@ -56,13 +56,12 @@ start_site() {
             sockets+=("$work/$kind$i.socket")
         done
         ;;
-    stub | sharing)
+    stub)
         rows "SET sql_mode = ''; INSERT INTO host (id, create_time, userid, host_cpid, p_vendor, p_model, os_name)
             SELECT seq, 1700000000, 1 + (seq - 1) % 200, MD5(seq), 'GenuineIntel', 'Emulated', 'Linux'
             FROM seq_1_to_$hosts"
         "$QM_BINARY_DIR/qmstub" --listen "$work/stub.socket" --db-socket "$QM_TEST_SOCKET" --db-name "$schema" \
-            --threads "$threads" --jobs "$jobs" --bytes "$bytes" --hosts "$hosts" \
-            --share "$([ "$kind" = sharing ] && echo 8 || echo 1)" >"$work/stub.log" 2>&1 &
+            --threads "$threads" --jobs "$jobs" --bytes "$bytes" --hosts "$hosts" >"$work/stub.log" 2>&1 &
         server_pids=($!)
         started+=("${server_pids[@]}")
         within 15 test -S "$work/stub.socket" || stop "it does not start"
@@ -154,7 +153,9 @@ require_answers() {
     local name
     for name in failed down later; do
         [ "$(figure $name)" = 0 ] || {
-            head -n 3 "$work/load.log" "$work"/quartermaster*.log >&2
+            for said in "$work/load.log" "$work"/quartermaster*.log "$work/stub.log"; do
+                [ ! -s "$said" ] || head -n 3 "$said" >&2
+            done
             stop "exit status $loaded, $(cat "$work/load.json")"
         }
     done
