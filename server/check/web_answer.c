@@ -72,3 +72,13 @@ struct text download_complaint(struct arena *arena, const struct web_answer *ans
                       "; what came begins with \"" TEXT_FORMAT "\"",
                       answer->body.length, bytes, TEXT_ARG(web_beginning(arena, answer->body)));
 }
+
+struct text submission_complaint(struct arena *arena, const struct web_answer *answer)
+{
+    if (answer->status != 200)
+        return text_print(arena, "HTTP status %ld", answer->status);
+    return text_contains(answer->body, TEXT("<success>1</success>"))
+               ? NO_TEXT
+               : text_print(arena, "the answer begins with \"" TEXT_FORMAT "\"",
+                            TEXT_ARG(web_beginning(arena, answer->body)));
+}

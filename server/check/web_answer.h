@@ -24,6 +24,8 @@ struct text master_page_complaint(struct arena *arena, const struct web_answer *
 /* A file that clients download, of so many bytes with this MD5. */
 struct text download_complaint(struct arena *arena, const struct web_answer *answer, int64_t bytes,
                                const char *md5);
+/* What the process for submissions answers to "ping". */
+struct text submission_complaint(struct arena *arena, const struct web_answer *answer);
 
 /* The first words of a page, on one line. */
 struct text web_beginning(struct arena *arena, struct text page);

@@ -142,6 +142,7 @@ break_shown_password() { chmod o+r "$project/config.xml"; }
 break_master_page() { echo '<scheduler>http://other.example.org/cgi</scheduler>' >"$project/html/user/index.html"; }
 break_no_master_page() { echo '<html><body><h1>It works!</h1></body></html>' >"$project/html/user/index.html"; }
 break_not_served() { rows "UPDATE app_version SET xml_doc = REPLACE(xml_doc, '/download/', '/downloads/') WHERE id = 5"; }
+break_no_submission() { option submission 1; } # nobody has started the process
 break_upload_url() { option upload_url http://127.0.0.1:1/; }
 break_refused_address() { option master_url "http://localhost:$web_port/test/"; }
 break_odd_address() { option master_url "http://127.0.0.1:$web_port//test"; }

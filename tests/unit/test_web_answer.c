@@ -54,6 +54,34 @@ static void what_clients_do_not_find_is_named(void **state)
     arena_destroy(arena);
 }
 
+static void who_does_not_take_jobs_is_named(void **state)
+{
+    static const struct {
+        long status;
+        const char *body, *words;
+    } answers[] = {
+        {200, "<ping>\n<success>1</success>\n</ping>\n", NULL},
+        {502, "<ping><success>1</success></ping>", "HTTP status 502"},
+        {200, "<ping><error><error_num>-138</error_num></error></ping>",
+         "begins with \"<ping><error>"},
+        {200, "", "begins with \"\""},
+    };
+    struct arena *arena = arena_create(1 << 20);
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(answers) / sizeof(answers[0]); i++) {
+        struct web_answer answer = {.status = answers[i].status,
+                                    .body = text_from(answers[i].body)};
+        struct text words = submission_complaint(arena, &answer);
+
+        if (answers[i].words == NULL)
+            assert_int_equal(words.length, 0);
+        else
+            assert_true(text_contains(words, text_from(answers[i].words)));
+    }
+    arena_destroy(arena);
+}
+
 static void what_is_not_the_file_is_named(void **state)
 {
     static const struct {
@@ -90,6 +118,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_clients_do_not_find_is_named),
+        cmocka_unit_test(who_does_not_take_jobs_is_named),
         cmocka_unit_test(what_is_not_the_file_is_named),
     };
 

@@ -53,8 +53,8 @@ static void look_at_web(struct printed *printed, bool has_database, bool keeps)
     struct web_look look;
 
     web_look(printed->session, has_database, &look);
-    print_problem(printed, look.master_page.problem);
-    print_problem(printed, look.download.problem);
+    for (size_t i = 0; i < WEB_PAGES; i++)
+        print_problem(printed, look.pages[i].problem);
     print_problem(printed, look.uploads);
     if (keeps)
         (void)kept(printed, web_look_keep(printed->session, &look));

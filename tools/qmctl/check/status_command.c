@@ -806,8 +806,8 @@ static void look_at_pages(struct session *session, struct lines *lines)
     struct web_look look;
 
     web_look(session, true, &look);
-    add_web_check(lines, "master page", &look.master_page);
-    add_web_check(lines, "downloads", &look.download);
+    for (size_t i = 0; i < WEB_PAGES; i++)
+        add_web_check(lines, web_page_name((enum web_page)i), &look.pages[i]);
     if (look.uploads.length > 0)
         add_line(lines, "uploads", session->config->upload_url, false, look.uploads);
     if (!lines->cannot_keep)

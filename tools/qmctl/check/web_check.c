@@ -18,9 +18,10 @@ enum { CONNECT_S = 3, PATIENCE_S = 6, MOVES_MAX = 10, OTHER_PAGE_BYTES = 65536 }
 /* A larger file would take long, and is not asked for. */
 #define DOWNLOAD_BYTES_MAX ((size_t)16 << 20)
 
-/* By GET, which goes after redirections as clients do. Words where nothing came. */
-static struct text fetch(struct arena *arena, struct text url, struct buffer *page,
-                         struct web_answer *ret_answer, double *ret_seconds)
+/* By GET, or by POST of a form, going after redirections as clients do. Words where nothing came.
+ */
+static struct text fetch(struct arena *arena, struct text url, const char *form,
+                         struct buffer *page, struct web_answer *ret_answer, double *ret_seconds)
 {
     CURL *easy = web_question(arena, url, (long)PATIENCE_S, page);
     struct text failure = NO_TEXT;
@@ -28,6 +29,8 @@ static struct text fetch(struct arena *arena, struct text url, struct buffer *pa
 
     if (easy == NULL)
         return TEXT("no memory");
+    if (form != NULL)
+        curl_easy_setopt(easy, CURLOPT_POSTFIELDS, form);
     curl_easy_setopt(easy, CURLOPT_FOLLOWLOCATION, 1L);
     curl_easy_setopt(easy, CURLOPT_MAXREDIRS, (long)MOVES_MAX);
     curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT, (long)CONNECT_S);
@@ -50,7 +53,7 @@ struct web_check master_page_check(struct session *session)
 
     if (check.asked.length == 0)
         return check;
-    check.problem = fetch(arena, check.asked, &page, &answer, &check.seconds);
+    check.problem = fetch(arena, check.asked, NULL, &page, &answer, &check.seconds);
     if (check.problem.length == 0)
         check.problem = master_page_complaint(arena, &answer, &session->config->scheduler_url);
     if (check.problem.length > 0)
@@ -99,12 +102,37 @@ struct web_check download_check(struct session *session)
         return check; /* what is wrong with the file is said of the version */
     page = buffer_on_heap((size_t)sample.bytes + OTHER_PAGE_BYTES);
     check.asked = sample.url;
-    check.problem = fetch(arena, check.asked, &page, &answer, &check.seconds);
+    check.problem = fetch(arena, check.asked, NULL, &page, &answer, &check.seconds);
     if (check.problem.length == 0)
         check.problem = download_complaint(arena, &answer, sample.bytes, md5);
     if (check.problem.length > 0)
         check.problem =
             text_print(arena, "clients cannot download " TEXT_FORMAT " as it is: " TEXT_FORMAT,
+                       TEXT_ARG(check.asked), TEXT_ARG(check.problem));
+    buffer_free(&page);
+    return check;
+}
+
+struct web_check submission_check(struct session *session)
+{
+    struct arena *arena = session->arena;
+    const struct config *config = session->config;
+    struct web_check check = {.asked = NO_TEXT};
+    struct web_answer answer = {.status = 0};
+    struct buffer page;
+
+    if (!config->submission || config->master_url.length == 0)
+        return check;
+    page = buffer_on_heap(OTHER_PAGE_BYTES);
+    check.asked =
+        text_print(arena, TEXT_FORMAT "%ssubmit_rpc_handler.php", TEXT_ARG(config->master_url),
+                   text_ends(config->master_url, TEXT("/")) ? "" : "/");
+    check.problem = fetch(arena, check.asked, "request=<ping/>", &page, &answer, &check.seconds);
+    if (check.problem.length == 0)
+        check.problem = submission_complaint(arena, &answer);
+    if (check.problem.length > 0)
+        check.problem =
+            text_print(arena, "jobs cannot be submitted at " TEXT_FORMAT ": " TEXT_FORMAT,
                        TEXT_ARG(check.asked), TEXT_ARG(check.problem));
     buffer_free(&page);
     return check;

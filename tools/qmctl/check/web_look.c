@@ -14,12 +14,22 @@
 
 #include "server/base/banned.h"
 
+const char *web_page_name(enum web_page page)
+{
+    static const char *const names[WEB_PAGES] = {[WEB_MASTER_PAGE] = "master page",
+                                                 [WEB_DOWNLOADS] = "downloads",
+                                                 [WEB_SUBMISSION] = "submission"};
+
+    return names[page];
+}
+
 void web_look(struct session *session, bool has_database, struct web_look *ret_look)
 {
     (void)curl_global_init(CURL_GLOBAL_DEFAULT);
-    *ret_look = (struct web_look){.master_page = master_page_check(session)};
+    *ret_look = (struct web_look){.pages = {[WEB_MASTER_PAGE] = master_page_check(session),
+                                            [WEB_SUBMISSION] = submission_check(session)}};
     if (has_database)
-        ret_look->download = download_check(session);
+        ret_look->pages[WEB_DOWNLOADS] = download_check(session);
     ret_look->uploads = upload_templates_problem(session);
     curl_global_cleanup();
 }
@@ -44,11 +54,10 @@ static enum status keep(struct session *session, enum figure_kind kind,
 
 enum status web_look_keep(struct session *session, const struct web_look *look)
 {
-    struct check_counts counts = {.errors[TOPIC_web] =
-                                      (unsigned)(look->master_page.problem.length > 0) +
-                                      (unsigned)(look->download.problem.length > 0) +
-                                      (unsigned)(look->uploads.length > 0)};
+    struct check_counts counts = {.errors[TOPIC_web] = (unsigned)(look->uploads.length > 0)};
 
+    for (size_t i = 0; i < WEB_PAGES; i++)
+        counts.errors[TOPIC_web] += (unsigned)(look->pages[i].problem.length > 0);
     return keep(session, FIGURES_WEB, &counts);
 }
 
