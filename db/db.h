@@ -623,10 +623,10 @@ struct batch_owner_row;
 struct stream_given_row;
 struct submitter_quota_row;
 
-/* The users that batches belong to, and their quotas as submitters (0: none), by rising id. */
-MUST_CHECK enum status db_batch_owners(struct db *db, struct arena *arena, const int64_t *ids,
-                                       size_t count, struct batch_owner_row **ret_owners,
-                                       size_t *ret_count);
+/* Whose each of these batches is, in any order, and the quota as a submitter; user_id 0: nobody's,
+ * or there is no such batch; quota below 0: none. `ret_owners` has room for `count`. */
+MUST_CHECK enum status db_batch_owners(struct db *db, struct arena *arena, const int64_t *batches,
+                                       size_t count, struct batch_owner_row *ret_owners);
 MUST_CHECK enum status db_submitter_quotas(struct db *db, struct arena *arena,
                                            struct submitter_quota_row **ret_quotas,
                                            size_t *ret_count);

@@ -2,6 +2,9 @@
 #include "db/columns.h"
 #include "db/mariadb.h"
 #include "server/base/arena.h"
+#include "server/base/sorted.h"
+
+#include <stdlib.h>
 
 #include "server/base/banned.h"
 
@@ -17,10 +20,40 @@ bool db_has_batches(const struct db *db)
     return true;
 }
 
-enum status db_batch_owners(struct db *db, struct arena *arena, const int64_t *ids, size_t count,
-                            struct batch_owner_row **ret_owners, size_t *ret_count)
+/* Where no job is of a batch, nothing is asked. */
+static enum status find_owners(struct db *db, struct arena *arena, const int64_t *batches,
+                               size_t count, struct batch_owner_row **ret_rows, size_t *ret_count)
 {
-    return DB_ALL(db, batch_owners, arena, ret_owners, ret_count, .ids = {ids, count});
+    int64_t *ids = ARENA_ARRAY(arena, count, int64_t);
+    size_t id_count = 0;
+
+    if (ids == NULL)
+        return STATUS_TOO_LARGE;
+    for (size_t i = 0; i < count; i++)
+        if (batches[i] > 0)
+            ids[id_count++] = batches[i];
+    id_count = sorted_ids(ids, id_count);
+    return id_count == 0
+               ? STATUS_OK
+               : DB_ALL(db, batch_owners, arena, ret_rows, ret_count, .ids = {ids, id_count});
+}
+
+enum status db_batch_owners(struct db *db, struct arena *arena, const int64_t *batches,
+                            size_t count, struct batch_owner_row *ret_owners)
+{
+    struct batch_owner_row *rows = NULL;
+    size_t row_count = 0;
+    enum status status = find_owners(db, arena, batches, count, &rows, &row_count);
+
+    for (size_t i = 0; status == STATUS_OK && i < count; i++) {
+        const struct batch_owner_row *found =
+            row_count == 0
+                ? NULL
+                : bsearch(&batches[i], rows, row_count, sizeof(*rows), sorted_compare_ids);
+
+        ret_owners[i] = found != NULL ? *found : (struct batch_owner_row){.quota = -1};
+    }
+    return status;
 }
 
 enum status db_submitter_quotas(struct db *db, struct arena *arena,

@@ -18,72 +18,45 @@
 
 enum { SEED_SHARES = 0x7368 };
 
-/* A job in the reply. The newest comes first. */
-struct stream_booking {
-    struct stream_booking *next;
-    struct pool_booking of_pool;
-};
-
 bool shares_read(const struct request *request, struct host_view *view)
 {
     struct streams *streams;
+    size_t bad; /* of which the filler tells */
 
     if (!streams_exist(request->config))
         return true;
     streams = ARENA_NEW(request->arena, struct streams);
-    if (streams == NULL)
+    if (streams == NULL || !streams_read(request->config, request->arena, streams, &bad))
         return false;
-    (void)streams_read(request->config, streams);
     view->streams = streams;
     return true;
 }
 
 /* --- jobs by query ---------------------------------------------------------------------------- */
 
-static bool needs_owners(const struct streams *streams)
-{
-    for (size_t i = 0; i < streams->count; i++)
-        if (streams->items[i].kind == STREAM_USER)
-            return true;
-    return streams->by_owner;
-}
-
-/* The batches of the jobs, by rising id, and whose they are. */
-struct owners {
-    struct batch_owner_row *rows;
-    size_t count;
-};
-
+/* Of each job; NULL: it does not matter whose they are. */
 static enum status find_owners(struct request *request, const struct streams *streams,
-                               const struct job *jobs, size_t count, struct owners *ret_owners)
+                               const struct job *jobs, size_t count,
+                               struct batch_owner_row **ret_owners)
 {
     int64_t *batches;
-    size_t found = 0;
 
-    *ret_owners = (struct owners){0};
-    if (!needs_owners(streams) || !db_has_batches(request->db))
+    *ret_owners = NULL;
+    if (!streams_ask_for_owners(streams) || !db_has_batches(request->db))
         return STATUS_OK;
     batches = ARENA_ARRAY(request->arena, count, int64_t);
-    if (batches == NULL)
+    *ret_owners = ARENA_ARRAY(request->arena, count, struct batch_owner_row);
+    if (batches == NULL || *ret_owners == NULL)
         return STATUS_NO_MEMORY;
     for (size_t i = 0; i < count; i++)
-        if (jobs[i].workunit->batch > 0)
-            batches[found++] = jobs[i].workunit->batch;
-    found = sorted_ids(batches, found);
-    return found == 0 ? STATUS_OK
-                      : db_batch_owners(request->db, request->arena, batches, found,
-                                        &ret_owners->rows, &ret_owners->count);
+        batches[i] = jobs[i].workunit->batch;
+    return db_batch_owners(request->db, request->arena, batches, count, *ret_owners);
 }
 
-static struct stream find_stream(const struct request *request, const struct streams *streams,
-                                 const struct owners *owners, const struct job *job)
+static struct stream stream_of_job(const struct streams *streams,
+                                   const struct batch_owner_row *owner, const struct job *job)
 {
     struct stream_subject subject = {.batch = job->workunit->batch};
-    const struct batch_owner_row *owner = owners->count == 0
-                                              ? NULL
-                                              : bsearch(&subject.batch, owners->rows, owners->count,
-                                                        sizeof(*owner), sorted_compare_ids);
-    struct stream stream;
 
     if (job->app != NULL) {
         subject.app_name = job->app->name;
@@ -93,26 +66,36 @@ static struct stream find_stream(const struct request *request, const struct str
         subject.ownerid = owner->user_id;
         subject.owner_weight = owner->quota;
     }
-    stream = stream_of(streams, &subject);
+    return stream_of(streams, &subject);
+}
+
+static void find_clock(const struct request *request, struct stream *stream)
+{
     if (request->pool != NULL)
-        pool_stream_find(request->pool, &stream);
+        pool_stream_find(request->pool, stream);
     else
-        stream.clock =
-            stream_clock_drawn(random_mix(request->seed, SEED_SHARES), stream.key, stream.weight);
-    return stream;
+        stream->clock =
+            stream_clock_drawn(random_mix(request->seed, SEED_SHARES), stream->key, stream->weight);
 }
 
 static enum status find_streams(struct request *request, const struct streams *streams,
                                 struct job *jobs, size_t count)
 {
-    struct owners owners;
+    struct batch_owner_row *owners;
     enum status status;
 
     if (count > 0 && jobs[0].stream.weight > 0) /* out of the pool */
         return STATUS_OK;
     status = find_owners(request, streams, jobs, count, &owners);
-    for (size_t i = 0; status == STATUS_OK && i < count; i++)
-        jobs[i].stream = find_stream(request, streams, &owners, &jobs[i]);
+    for (size_t i = 0; status == STATUS_OK && i < count; i++) {
+        struct stream *stream = &jobs[i].stream;
+
+        *stream = stream_of_job(streams, owners != NULL ? &owners[i] : NULL, &jobs[i]);
+        if (i > 0 && stream_key_equal(stream->key, jobs[i - 1].stream.key))
+            *stream = jobs[i - 1].stream; /* jobs that were made together lie together */
+        else
+            find_clock(request, stream);
+    }
     return status;
 }
 
@@ -121,30 +104,43 @@ static enum status find_streams(struct request *request, const struct streams *s
 /* By what this request gave them before. */
 static void advance_clocks(const struct request *request, struct job *jobs, size_t count)
 {
-    const struct stream_booking *booking = request->attempt.bookings;
+    const struct pool_booking *booking = request->attempt.bookings;
 
     for (; booking != NULL; booking = booking->next)
         for (size_t i = 0; i < count; i++)
-            if (stream_key_equal(jobs[i].stream.key, booking->of_pool.key))
-                jobs[i].stream.clock += booking->of_pool.flops / jobs[i].stream.weight;
+            if (stream_key_equal(jobs[i].stream.key, booking->key))
+                stream_advance(&jobs[i].stream, booking->flops);
 }
 
-/* Candidates come by falling priority. Those of owners' streams, whatever their priority, are all
- * of one level: they go where the others pass that level. */
+static int64_t level_of(const struct job *job)
+{
+    return stream_level(job->stream.key, job->priority);
+}
+
+static bool is_sorted(const struct job *jobs, size_t count)
+{
+    for (size_t i = 1; i < count; i++)
+        if (level_of(&jobs[i]) > level_of(&jobs[i - 1]))
+            return false;
+    return true;
+}
+
+/* Candidates by query come by falling priority. Those of owners' streams, whatever their priority,
+ * are all of one level: they go where the others pass that level. */
 static bool sort_by_level(struct arena *arena, struct job *jobs, size_t count)
 {
-    struct job *sorted = ARENA_ARRAY(arena, count, struct job);
+    struct job *sorted;
     size_t found = 0;
 
+    if (is_sorted(jobs, count))
+        return true;
+    sorted = ARENA_ARRAY(arena, count, struct job);
     if (sorted == NULL)
         return false;
     for (int sign = 1; sign >= -1; sign--)
-        for (size_t i = 0; i < count; i++) {
-            int64_t level = stream_level(jobs[i].stream.key, jobs[i].priority);
-
-            if ((level > 0) - (level < 0) == sign)
+        for (size_t i = 0; i < count; i++)
+            if ((level_of(&jobs[i]) > 0) - (level_of(&jobs[i]) < 0) == sign)
                 sorted[found++] = jobs[i];
-        }
     memcpy(jobs, sorted, count * sizeof(jobs[0]));
     return true;
 }
@@ -165,24 +161,24 @@ enum status shares_mark(struct request *request, const struct host_view *view, s
 
 void shares_book(struct request *request, const struct host_view *view, const struct job *job)
 {
-    struct stream_booking *booking;
+    struct pool_booking *booking;
 
     if (view->streams == NULL)
         return;
-    booking = ARENA_NEW(request->arena, struct stream_booking);
+    booking = ARENA_NEW(request->arena, struct pool_booking);
     if (booking == NULL) /* the reply does not fit either */
         return;
-    *booking = (struct stream_booking){
-        .next = request->attempt.bookings,
-        .of_pool = {.key = job->stream.key, .flops = fmax(job->workunit->rsc_fpops_est, 1)}};
+    *booking = (struct pool_booking){.next = request->attempt.bookings,
+                                     .key = job->stream.key,
+                                     .flops = stream_flops(job->workunit->rsc_fpops_est)};
     request->attempt.bookings = booking;
 }
 
 void shares_commit(struct request *request)
 {
-    const struct stream_booking *booking = request->attempt.bookings;
+    const struct pool_booking *first = request->attempt.bookings;
 
     request->attempt.bookings = NULL;
-    for (; booking != NULL && request->pool != NULL; booking = booking->next)
-        pool_charge(request->pool, &booking->of_pool, 1);
+    if (first != NULL && request->pool != NULL)
+        pool_charge(request->pool, first);
 }

@@ -268,7 +268,7 @@ static enum status take(struct source *source, struct pool_answer *ret_answer, b
     done = pool_take(request->pool, request->arena, &question, source->place, ret_answer);
     if (!source_note_taken(request, ret_answer) || !done)
         return STATUS_NO_MEMORY;
-    *ret_ends = ret_answer->count == 0 && !question.by_turn &&
+    *ret_ends = ret_answer->count == 0 && !ret_answer->is_by_turn &&
                 (!ret_answer->gave_up || is_same_place(&source->place, &ret_answer->place));
     source->place = ret_answer->place;
     source->others_have = ret_answer->others_have;

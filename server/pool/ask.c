@@ -44,6 +44,7 @@ struct pool_search {
     size_t other_count;
     struct stream *streams; /* that are looked at; their clocks run with what is picked */
     size_t stream_count, stream_capacity;
+    bool by_turn;
     size_t owners; /* streams of owners that were looked at, the furthest behind first */
     double *lanes; /* how full each is, in times what is wanted */
     size_t lane_capacity;
@@ -141,8 +142,9 @@ static bool begin(struct pool_search *search, const struct class_rank *after)
 {
     const struct stream_clocks *clocks = &search->pool->streams;
 
+    search->by_turn = search->question->by_turn && clocks->named.count + clocks->owners.count > 1;
     return add_streams(search, &clocks->named, after) &&
-           (search->question->by_turn || add_streams(search, &clocks->owners, after));
+           (search->by_turn || add_streams(search, &clocks->owners, after));
 }
 
 static bool is_full(const struct pool_search *search, size_t lane)
@@ -163,7 +165,7 @@ static double clock_of(const struct pool_search *search, const struct group_runn
 static bool is_before(const struct pool_search *search, const struct group_runner *a,
                       const struct group_runner *b)
 {
-    if (search->question->by_turn) {
+    if (search->by_turn) {
         if (level_of(search, a) != level_of(search, b))
             return level_of(search, a) > level_of(search, b);
         if (clock_of(search, a) != clock_of(search, b))
@@ -205,7 +207,7 @@ static bool find_leader(struct pool_search *search, struct group_runner **ret_le
     struct group_runner *best = best_runner(search);
     size_t in_vain = 0;
 
-    while (search->question->by_turn && search->owners < owners->count &&
+    while (search->by_turn && search->owners < owners->count &&
            owner_comes_before(search, owners->nodes[search->owners], best, in_vain++)) {
         if (!add_stream(search, owners->nodes[search->owners++], NULL))
             return false;
@@ -328,11 +330,11 @@ static size_t pick_best(struct pool_search *search, struct group_runner *best)
     double wanted = jobs_wanted(node, &best->terms), share = wanted + CHOICE;
     double more =
         fmin(wanted, ceil((question->times_wanted - search->lanes[lane] - ROUNDING) * share));
-    struct stream *stream = &search->streams[best->stream];
 
     jobs = pick(search, node, more < (double)left ? (size_t)more : left);
     search->lanes[lane] += (double)jobs / share;
-    stream->clock += (double)jobs * fmax(node->key.fpops_est, 1) / stream->weight;
+    stream_advance(&search->streams[best->stream],
+                   (double)jobs * stream_flops(node->key.fpops_est));
     run(search, best, &best->rank);
     return jobs;
 }
@@ -354,7 +356,7 @@ static bool take(struct pool_search *search, struct pool_place after, struct poo
         if (best == NULL)
             break;
         lane = best->terms.lane;
-        if (!question->by_turn)
+        if (!search->by_turn)
             answer->place = (struct pool_place){true, best->rank.is_of_others, best->rank.priority,
                                                 best->rank.resultid};
         classes += pick_best(search, best) > 0;
@@ -446,6 +448,7 @@ bool pool_take(struct pool *pool, struct arena *arena, const struct pool_questio
     ret_answer->is_short = ret_answer->is_short || misses_some(&search);
     done = done && take(&search, after, ret_answer);
     pool->examined += STEPS_MAX - search.steps;
+    ret_answer->is_by_turn = search.by_turn;
     ret_answer->gave_up = search.gave_up;
     ret_answer->is_short = ret_answer->is_short || search.gave_up;
     pool_unlock(pool);

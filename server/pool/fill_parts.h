@@ -103,7 +103,7 @@ MUST_CHECK enum status fill_mark_streams(struct db *db, struct arena *arena,
                                          const struct config *config, struct pool_job *jobs,
                                          size_t count);
 /* Names lines of config.xml that are none. */
-void fill_log_streams(const struct config *config);
+void fill_log_streams(struct arena *arena, const struct config *config);
 /* Brings the weights of owners' streams up to date. */
 MUST_CHECK enum status fill_weigh_streams(struct filler *filler, struct db *db,
                                           const struct config *config);

@@ -19,68 +19,50 @@
 
 static const double keep_seconds = 5, any_age = 1e9;
 
-/* What is needed to tell of which stream a job is. */
+static bool read_lines(struct arena *arena, const struct config *config,
+                       struct streams *ret_streams)
+{
+    size_t bad;
+
+    return streams_read(config, arena, ret_streams, &bad);
+}
+
+/* What is needed to tell of which stream each job is. */
 struct marking {
     struct streams streams;
     struct app_name_row *apps; /* by id */
     size_t app_count;
-    struct batch_owner_row *batches; /* likewise */
-    size_t batch_count;
+    struct batch_owner_row *owners; /* of each job; NULL: it does not matter whose they are */
 };
-
-static bool names(const struct streams *streams, enum stream_kind kind)
-{
-    for (size_t i = 1; i < streams->count; i++)
-        if (streams->items[i].kind == kind)
-            return true;
-    return false;
-}
-
-/* Each batch once, in order. */
-static size_t list_batches(const struct pool_job *jobs, size_t count, int64_t *ret_ids)
-{
-    size_t found = 0;
-
-    for (size_t i = 0; i < count; i++)
-        if (jobs[i].workunit.batch > 0 &&
-            (found == 0 || ret_ids[found - 1] != jobs[i].workunit.batch))
-            ret_ids[found++] = jobs[i].workunit.batch;
-    return sorted_ids(ret_ids, found);
-}
 
 static enum status read_owners(struct db *db, struct arena *arena, const struct pool_job *jobs,
                                size_t count, struct marking *marking)
 {
-    int64_t *ids = ARENA_ARRAY(arena, count, int64_t);
-    size_t id_count;
+    int64_t *batches = ARENA_ARRAY(arena, count, int64_t);
 
-    if (ids == NULL)
+    marking->owners = ARENA_ARRAY(arena, count, struct batch_owner_row);
+    if (batches == NULL || marking->owners == NULL)
         return STATUS_NO_MEMORY;
-    id_count = list_batches(jobs, count, ids);
-    return id_count == 0 ? STATUS_OK
-                         : db_batch_owners(db, arena, ids, id_count, &marking->batches,
-                                           &marking->batch_count);
+    for (size_t i = 0; i < count; i++)
+        batches[i] = jobs[i].workunit.batch;
+    return db_batch_owners(db, arena, batches, count, marking->owners);
 }
 
-static struct stream_subject subject_of(const struct marking *marking,
-                                        const struct workunit_row *workunit)
+static struct stream_subject subject_of(const struct marking *marking, const struct pool_job *jobs,
+                                        size_t at)
 {
+    const struct workunit_row *workunit = &jobs[at].workunit;
     struct stream_subject subject = {.appid = workunit->appid, .batch = workunit->batch};
     const struct app_name_row *app =
         marking->app_count == 0 ? NULL
                                 : bsearch(&workunit->appid, marking->apps, marking->app_count,
                                           sizeof(*app), sorted_compare_ids);
-    const struct batch_owner_row *batch =
-        marking->batch_count == 0
-            ? NULL
-            : bsearch(&workunit->batch, marking->batches, marking->batch_count, sizeof(*batch),
-                      sorted_compare_ids);
 
     if (app != NULL)
         subject.app_name = app->name;
-    if (batch != NULL) {
-        subject.ownerid = batch->user_id;
-        subject.owner_weight = batch->quota;
+    if (marking->owners != NULL) {
+        subject.ownerid = marking->owners[at].user_id;
+        subject.owner_weight = marking->owners[at].quota;
     }
     return subject;
 }
@@ -88,42 +70,44 @@ static struct stream_subject subject_of(const struct marking *marking,
 enum status fill_mark_streams(struct db *db, struct arena *arena, const struct config *config,
                               struct pool_job *jobs, size_t count)
 {
-    struct marking *marking;
+    struct marking marking = {.apps = NULL};
     enum status status = STATUS_OK;
 
     if (!streams_exist(config))
         return STATUS_OK;
-    marking = ARENA_NEW(arena, struct marking);
-    if (marking == NULL)
+    if (!read_lines(arena, config, &marking.streams))
         return STATUS_NO_MEMORY;
-    (void)streams_read(config, &marking->streams);
-    if (names(&marking->streams, STREAM_APP))
-        status = db_app_names(db, arena, &marking->apps, &marking->app_count);
-    if (status == STATUS_OK && db_has_batches(db) &&
-        (marking->streams.by_owner || names(&marking->streams, STREAM_USER)))
-        status = read_owners(db, arena, jobs, count, marking);
+    if (streams_name(&marking.streams, STREAM_APP))
+        status = db_app_names(db, arena, &marking.apps, &marking.app_count);
+    if (status == STATUS_OK && db_has_batches(db) && streams_ask_for_owners(&marking.streams))
+        status = read_owners(db, arena, jobs, count, &marking);
     for (size_t i = 0; status == STATUS_OK && i < count; i++) {
-        const struct stream_subject subject = subject_of(marking, &jobs[i].workunit);
+        const struct stream_subject subject = subject_of(&marking, jobs, i);
 
-        jobs[i].stream = stream_of(&marking->streams, &subject);
+        jobs[i].stream = stream_of(&marking.streams, &subject);
     }
     return status;
 }
 
-void fill_log_streams(const struct config *config)
-{
-    struct streams streams;
-    size_t bad = streams_read(config, &streams);
-
-    if (bad > 0)
-        log_line(LOG_LEVEL_WARNING, "event=streams_refused lines=%zu", bad);
-}
-
 /* --- weights ---------------------------------------------------------------------------------- */
+
+/* As if each submitter had a job. */
+static void weigh(struct filler *filler, const struct streams *lines,
+                  const struct submitter_quota_row *rows, struct stream *streams, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct stream_subject subject = {.ownerid = rows[i].user_id,
+                                               .owner_weight = rows[i].quota};
+
+        streams[i] = stream_of(lines, &subject);
+    }
+    pool_streams_weigh(filler->pool, streams, count);
+}
 
 enum status fill_weigh_streams(struct filler *filler, struct db *db, const struct config *config)
 {
     struct submitter_quota_row *rows = NULL;
+    struct streams lines;
     struct stream *streams;
     size_t count = 0;
     enum status status;
@@ -131,16 +115,22 @@ enum status fill_weigh_streams(struct filler *filler, struct db *db, const struc
     if (!config->submitter_streams || !db_has_batches(db))
         return STATUS_OK;
     status = db_submitter_quotas(db, filler->arena, &rows, &count);
-    streams = ARENA_ARRAY(filler->arena, count, struct stream);
-    if (status == STATUS_OK && streams == NULL)
-        status = STATUS_NO_MEMORY;
     if (status != STATUS_OK)
         return status;
-    for (size_t i = 0; i < count; i++)
-        streams[i] = (struct stream){.key = {STREAM_USER, rows[i].user_id},
-                                     .weight = stream_weight(rows[i].quota)};
-    pool_streams_weigh(filler->pool, streams, count);
+    streams = ARENA_ARRAY(filler->arena, count, struct stream);
+    if (streams == NULL || !read_lines(filler->arena, config, &lines))
+        return STATUS_NO_MEMORY;
+    weigh(filler, &lines, rows, streams, count);
     return STATUS_OK;
+}
+
+void fill_log_streams(struct arena *arena, const struct config *config)
+{
+    struct streams streams;
+    size_t bad = 0;
+
+    if (streams_read(config, arena, &streams, &bad) && bad > 0)
+        log_line(LOG_LEVEL_WARNING, "event=streams_refused lines=%zu", bad);
 }
 
 /* --- clocks in the database ------------------------------------------------------------------- */

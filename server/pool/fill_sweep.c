@@ -168,7 +168,7 @@ enum status fill_sweep(struct filler *filler, struct db *db, const struct config
         filler->sweep.reads_again = other_streams;
         filler->sweep.streams_digest = digest;
         if (other_streams)
-            fill_log_streams(config);
+            fill_log_streams(filler->arena, config);
         return fill_weigh_streams(filler, db, config);
     }
     if (filler->sweep.is_ending) {

@@ -118,8 +118,9 @@ struct pool_question {
     size_t jobs_max, classes_max;
     double
         times_wanted; /* a lane is full when it holds so many times what is wanted and a few more */
-    /* The job stream that is behind comes first, below what priority puts before it (stream_level);
-     * the answer has no place, and of streams of owners only some are looked at. */
+    /* The job stream that is behind comes first, below what priority puts before it (stream_level).
+     * Where the pool knows more than one, the answer has no place then, and of streams of owners
+     * only some are looked at (is_by_turn). */
     bool by_turn;
     /* By enum pool_subject, where such a rule is in force, else 0: jobs of workunits in
      * pool_note_had are passed over, and of neighbours of one workunit one is given. */
@@ -137,6 +138,7 @@ struct pool_answer {
     size_t count;
     struct pool_place place; /* up to it nothing was left out: of the last class seen, or
                               * where the first lane was full */
+    bool is_by_turn;         /* there may be more jobs in any place */
     bool gave_up;            /* the search took too long */
     bool is_short;           /* there may be more: it gave up, jobs are missing from the pool, or
                               * others have taken some that would pass */
@@ -199,12 +201,13 @@ MUST_CHECK bool pool_survey(struct pool *pool, struct arena *arena,
 
 /* --- job streams (policy(7) 10.3) ------------------------------------------------------------- */
 
-/* Jobs of a stream that were sent. */
+/* Jobs that were sent: a list, in any order. */
 struct pool_booking {
+    struct pool_booking *next;
     struct stream_key key;
-    double flops;
+    double flops; /* stream_flops */
 };
-void pool_charge(struct pool *pool, const struct pool_booking *bookings, size_t count);
+void pool_charge(struct pool *pool, const struct pool_booking *first);
 /* The clock of a stream, and its weight if the pool knows it; the key, and else the weight, are
  * given. */
 void pool_stream_find(struct pool *pool, struct stream *stream);

@@ -174,22 +174,21 @@ void streams_clear(struct pool *pool)
 
 /* --- what was given --------------------------------------------------------------------------- */
 
-void pool_charge(struct pool *pool, const struct pool_booking *bookings, size_t count)
+void pool_charge(struct pool *pool, const struct pool_booking *first)
 {
     pool_lock(pool);
-    for (size_t i = 0; i < count; i++) {
-        struct stream_node *node = find_or_make(pool, bookings[i].key);
-        double before, clock;
+    for (const struct pool_booking *booking = first; booking != NULL; booking = booking->next) {
+        struct stream_node *node = find_or_make(pool, booking->key);
+        struct stream stream;
 
         if (node == NULL) /* the next look at the database may know it */
             continue;
-        before = stream_now(pool, node).clock;
-        clock = stream_charge(&pool->streams.pace, node->stream.clock, node->stream.weight,
-                              bookings[i].flops);
-        node->new_clock += clock - before;
-        node->new_flops += bookings[i].flops > 0 ? bookings[i].flops : 0;
-        node->flops += bookings[i].flops > 0 ? bookings[i].flops : 0;
-        set_clock(pool, node, clock);
+        stream = node->stream;
+        stream_charge(&pool->streams.pace, &stream, booking->flops);
+        node->new_clock += booking->flops / stream.weight;
+        node->new_flops += booking->flops;
+        node->flops += booking->flops;
+        set_clock(pool, node, stream.clock);
     }
     pool_unlock(pool);
 }
@@ -273,8 +272,18 @@ void pool_streams_read(struct pool *pool, const struct pool_stream *streams, siz
     pool_unlock(pool);
 }
 
+static int compare_clocks(const void *a, const void *b)
+{
+    double left = (*(struct stream_node *const *)a)->stream.clock;
+    double right = (*(struct stream_node *const *)b)->stream.clock;
+
+    return (left > right) - (left < right);
+}
+
+/* All at once: one by one, each would move half of the others. */
 void pool_streams_tidy(struct pool *pool)
 {
+    struct stream_list *owners = &pool->streams.owners;
     struct stream_entry *entry, *next;
 
     pool_lock(pool);
@@ -284,11 +293,13 @@ void pool_streams_tidy(struct pool *pool)
         double clock = stream_now(pool, node).clock;
         bool says_nothing = clock > node->stream.clock && node->new_flops <= 0;
 
-        set_clock(pool, node, clock);
+        node->stream.clock = clock;
         if (node->first_group == 0 && says_nothing) {
             HASH_DEL(pool->streams.all, entry);
             free(entry);
         }
     }
+    if (owners->count > 0)
+        qsort(owners->nodes, owners->count, sizeof(owners->nodes[0]), compare_clocks);
     pool_unlock(pool);
 }

@@ -36,7 +36,7 @@ struct plan_classes;
 struct pool;
 struct project_blocks;
 struct project_keys;
-struct stream_booking;
+struct pool_booking;
 struct fates;
 struct fate_entry;
 struct world;
@@ -148,9 +148,9 @@ struct attempt {
 
     /* resend, select */
     size_t resent;
-    size_t jobs_sent;                /* new ones */
-    struct stream_booking *bookings; /* what they are to be booked as, once they are committed */
-    int disk_pass;                   /* in which they were chosen: 1 to 3; 0: there are none */
+    size_t jobs_sent;              /* new ones */
+    struct pool_booking *bookings; /* what they are to be booked as, once they are committed */
+    int disk_pass;                 /* in which they were chosen: 1 to 3; 0: there are none */
 };
 
 struct request {

@@ -213,8 +213,7 @@ static void a_sweep_repairs_the_rest(void **state)
 
 static void charge(struct keeper *keeper, int64_t owner, double flops)
 {
-    pool_charge(keeper->pool, &(struct pool_booking){.key = {STREAM_USER, owner}, .flops = flops},
-                1);
+    pool_charge(keeper->pool, &(struct pool_booking){.key = {STREAM_USER, owner}, .flops = flops});
 }
 
 static struct stream find_stream(struct keeper *keeper, int64_t owner)
@@ -278,6 +277,25 @@ static void a_quota_that_changes_is_the_weight(void **state)
     test_sql(database, "UPDATE user_submit SET quota = 9");
     pass(&keeper, config->pool_sweep + 1);
     assert_real(find_stream(&keeper, 7).weight, 9, 0);
+    close_keeper(&keeper);
+}
+
+/* Whom a line of config.xml names has the weight of the line, whatever the quota; one who has no
+ * quota has none of the others' share, but next to nothing. */
+static void a_line_comes_before_a_quota(void **state)
+{
+    struct keeper keeper;
+
+    (void)state;
+    submit_jobs();
+    test_sql(database, "INSERT INTO user_submit SET user_id = 8, quota = 0");
+    assert_status(STATUS_OK, config_set(config, TEXT("stream"), TEXT("user 7 5"), NULL));
+    keeper = open_keeper(1, 1000);
+    for (int sweep = 0; sweep < 2; sweep++) {
+        pass(&keeper, config->pool_sweep + 1);
+        assert_real(find_stream(&keeper, 7).weight, 5, 0);
+        assert_real(find_stream(&keeper, 8).weight, 1e-6, 0);
+    }
     close_keeper(&keeper);
 }
 
@@ -552,6 +570,7 @@ int main(void)
         CASE(a_sweep_repairs_the_rest),
         CASE(servers_share_the_clocks_of_streams),
         CASE(a_quota_that_changes_is_the_weight),
+        CASE(a_line_comes_before_a_quota),
         CASE(a_database_without_submitters_has_no_owners),
         CASE(a_step_that_fails_loses_nothing),
         CASE(what_the_feeder_passes_over_stays_out),

@@ -374,14 +374,13 @@ enum status db_job_documents(struct db *db, struct arena *in, const int64_t *res
 }
 
 /* Batch 10 n belongs to user n. */
-enum status db_batch_owners(struct db *db, struct arena *in, const int64_t *ids, size_t count,
-                            struct batch_owner_row **ret_owners, size_t *ret_count)
+enum status db_batch_owners(struct db *db, struct arena *in, const int64_t *batches, size_t count,
+                            struct batch_owner_row *ret_owners)
 {
-    *ret_owners = ARENA_ARRAY(in, count, struct batch_owner_row);
-    *ret_count = *ret_owners == NULL ? 0 : count;
-    for (size_t i = 0; i < *ret_count; i++)
-        (*ret_owners)[i] = (struct batch_owner_row){.id = ids[i], .user_id = ids[i] / 10};
-    return *ret_owners == NULL ? STATUS_NO_MEMORY : CALL(0);
+    for (size_t i = 0; i < count; i++)
+        ret_owners[i] =
+            (struct batch_owner_row){.id = batches[i], .user_id = batches[i] / 10, .quota = -1};
+    return CALL(0);
 }
 
 bool db_has_batches(const struct db *db)

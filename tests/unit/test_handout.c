@@ -193,12 +193,17 @@ static bool says(const char *part)
 /* As the filler marks it: batch 10 n belongs to user n. */
 static struct stream stream_of_fake(const struct workunit_row *workunit)
 {
-    const struct stream_subject subject = {.batch = workunit->batch,
-                                           .ownerid = workunit->batch / 10};
+    const struct stream_subject subject = {
+        .batch = workunit->batch, .ownerid = workunit->batch / 10, .owner_weight = -1};
+    struct arena *lines = arena_create(1 << 16);
     struct streams streams;
+    struct stream stream;
+    size_t bad;
 
-    assert_int_equal(streams_read(config, &streams), 0);
-    return stream_of(&streams, &subject);
+    assert_true(streams_read(config, lines, &streams, &bad) && bad == 0);
+    stream = stream_of(&streams, &subject);
+    arena_destroy(lines);
+    return stream;
 }
 
 /* Holds what is unsent in the database, and nothing else. */

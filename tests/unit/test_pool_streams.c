@@ -73,7 +73,7 @@ static struct pool_answer take(struct pool *pool, size_t jobs)
 
 static void charge(struct pool *pool, struct stream_key key, double flops)
 {
-    pool_charge(pool, &(struct pool_booking){.key = key, .flops = flops}, 1);
+    pool_charge(pool, &(struct pool_booking){.key = key, .flops = flops});
 }
 
 /* --- against a slow one ----------------------------------------------------------------------- */

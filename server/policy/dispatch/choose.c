@@ -166,14 +166,14 @@ static bool fills_quota(const struct host_view *view, const struct tally *tally,
 static void charge_stream(const struct host_view *view, struct job *jobs, size_t count,
                           const struct job *chosen)
 {
-    double step;
+    struct stream_key key = chosen->stream.key;
+    double flops = stream_flops(chosen->workunit->rsc_fpops_est);
 
     if (view->streams == NULL)
         return;
-    step = fmax(chosen->workunit->rsc_fpops_est, 1) / chosen->stream.weight;
     for (size_t i = 0; i < count; i++)
-        if (stream_key_equal(jobs[i].stream.key, chosen->stream.key))
-            jobs[i].stream.clock += step;
+        if (stream_key_equal(jobs[i].stream.key, key))
+            stream_advance(&jobs[i].stream, flops);
 }
 
 bool choose_is_idle(const struct host_view *view, const struct tally *tally,

@@ -4,6 +4,7 @@
  * waits for a stream that has nothing to give. */
 #include "server/policy/dispatch/stream.h"
 
+#include "server/base/arena.h"
 #include "server/base/between.h"
 #include "server/base/random.h"
 
@@ -44,28 +45,33 @@ static bool read_line(struct text line, struct stream_line *ret_stream)
     return true;
 }
 
-size_t streams_read(const struct config *config, struct streams *ret_streams)
+bool streams_read(const struct config *config, struct arena *arena, struct streams *ret_streams,
+                  size_t *ret_bad)
 {
     struct text_list lines = config->stream;
-    struct streams *streams = ret_streams;
-    size_t bad = 0;
+    size_t most = lines.count < STREAMS_MAX ? lines.count + 1 : STREAMS_MAX;
+    struct streams streams = {.items = ARENA_ARRAY(arena, most, struct stream_line),
+                              .count = 1,
+                              .by_owner = config->submitter_streams};
 
-    *streams = (struct streams){.items = {{.kind = STREAM_REST, .weight = 1}},
-                                .count = 1,
-                                .by_owner = config->submitter_streams};
+    *ret_bad = 0;
+    if (streams.items == NULL)
+        return false;
+    streams.items[0] = (struct stream_line){.kind = STREAM_REST, .weight = 1};
     for (size_t i = 0; i < lines.count; i++) {
         struct stream_line stream;
 
         if (!read_line(lines.items[i], &stream))
-            bad++;
+            ++*ret_bad;
         else if (stream.kind == STREAM_REST)
-            streams->items[0].weight = stream.weight;
-        else if (streams->count < STREAMS_MAX)
-            streams->items[streams->count++] = stream;
+            streams.items[0].weight = stream.weight;
+        else if (streams.count < most)
+            streams.items[streams.count++] = stream;
         else
-            bad++;
+            ++*ret_bad;
     }
-    return bad;
+    *ret_streams = streams;
+    return true;
 }
 
 bool streams_exist(const struct config *config)
@@ -86,9 +92,12 @@ uint64_t streams_digest(const struct config *config)
     return digest;
 }
 
-double stream_weight(double weight)
+bool streams_name(const struct streams *streams, enum stream_kind kind)
 {
-    return weight >= 0 ? between(weight, WEIGHT_MIN, WEIGHT_MAX) : 1;
+    for (size_t i = 0; i < streams->count; i++)
+        if (streams->items[i].kind == kind)
+            return true;
+    return false;
 }
 
 static bool means(const struct stream_line *line, const struct stream_subject *subject,
@@ -120,9 +129,11 @@ struct stream stream_of(const struct streams *streams, const struct stream_subje
             return stream;
     }
     if (streams->by_owner && subject->ownerid > 0)
-        return (struct stream){
-            .key = {STREAM_USER, subject->ownerid},
-            .weight = subject->owner_weight > 0 ? stream_weight(subject->owner_weight) : 1};
+        return (struct stream){.key = {STREAM_USER, subject->ownerid},
+                               .weight =
+                                   subject->owner_weight >= 0
+                                       ? between(subject->owner_weight, WEIGHT_MIN, WEIGHT_MAX)
+                                       : 1};
     return (struct stream){.weight = streams->items[0].weight};
 }
 
@@ -132,15 +143,12 @@ double stream_clock(const struct stream_pace *pace, double clock, double weight)
                           : clock;
 }
 
-double stream_charge(struct stream_pace *pace, double clock, double weight, double flops)
+void stream_charge(struct stream_pace *pace, struct stream *stream, double flops)
 {
-    double begin = stream_clock(pace, clock, weight);
-
-    if (!(flops >= 1))
-        flops = 1;
+    stream->clock = stream_clock(pace, stream->clock, stream->weight);
     pace->mean = pace->mean > 0 ? pace->mean + MEAN_PART * (flops - pace->mean) : flops;
-    pace->front = fmax(pace->front, begin);
-    return begin + flops / weight;
+    pace->front = fmax(pace->front, stream->clock);
+    stream_advance(stream, flops);
 }
 
 /* Of clocks drawn like this one is the first with a likelihood of its weight among all; the scale

@@ -15,6 +15,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct arena;
+
 enum stream_kind {
     STREAM_REST, /* whatever no other stream names */
     STREAM_APP,
@@ -38,6 +40,17 @@ struct stream {
     double clock; /* FLOP given over the weight */
 };
 
+/* What a job counts, in FLOP: its estimate, and something. */
+static inline double stream_flops(double rsc_fpops_est)
+{
+    return rsc_fpops_est >= 1 ? rsc_fpops_est : 1;
+}
+/* Jobs of so many FLOP are given to it. */
+static inline void stream_advance(struct stream *stream, double flops)
+{
+    stream->clock += flops / stream->weight;
+}
+
 /* Priority among jobs of all streams. That of a batch's owner orders the owner's own jobs only:
  * beside others each of these counts as of priority 0. */
 static inline int64_t stream_level(struct stream_key key, int64_t priority)
@@ -54,16 +67,24 @@ struct stream_line {
 };
 enum { STREAMS_MAX = 64 };
 struct streams {
-    struct stream_line items[STREAMS_MAX]; /* the first is the rest, of weight 1 unless named */
-    size_t count;
-    bool by_owner; /* each owner of a batch has a stream of its own */
+    struct stream_line *items; /* the first is the rest, of weight 1 unless it is named */
+    size_t count;              /* STREAMS_MAX at most */
+    bool by_owner;             /* each owner of a batch has a stream of its own */
 };
 
-/* From lines "app NAME WEIGHT", "user ID WEIGHT", "batch ID WEIGHT", "rest WEIGHT". Returns how
- * many lines are of none of these forms. */
-size_t streams_read(const struct config *config, struct streams *ret_streams);
-/* Whether there is any stream but the rest. */
+/* From lines "app NAME WEIGHT", "user ID WEIGHT", "batch ID WEIGHT", "rest WEIGHT". *ret_bad: how
+ * many lines are of none of these forms. Its memory is the arena's. False: no memory. */
+bool streams_read(const struct config *config, struct arena *arena, struct streams *ret_streams,
+                  size_t *ret_bad);
+/* Whether there may be any stream but the rest. */
 bool streams_exist(const struct config *config);
+/* Whether a line names one of this kind. */
+bool streams_name(const struct streams *streams, enum stream_kind kind);
+/* Whether it matters whose batch a job is of. */
+static inline bool streams_ask_for_owners(const struct streams *streams)
+{
+    return streams->by_owner || streams_name(streams, STREAM_USER);
+}
 /* Equal where the options are. */
 uint64_t streams_digest(const struct config *config);
 
@@ -72,14 +93,11 @@ struct stream_subject {
     struct text app_name;
     int64_t appid, batch;
     int64_t ownerid;     /* of the batch; 0: none */
-    double owner_weight; /* submitters' quota; 0: none is known */
+    double owner_weight; /* its quota as a submitter; below 0: none */
 };
 /* The first line that means it, else its owner's stream, else the rest; with its weight, and no
  * clock. */
 struct stream stream_of(const struct streams *streams, const struct stream_subject *subject);
-/* A weight that is one: between 1e-6 and 1e6; 1 for what is no number. */
-double stream_weight(double weight);
-
 /* How far the streams are that were served, for those that were not: a stream that had nothing to
  * give, or nothing for the hosts that came, falls behind by no more than STREAM_BACKLOG_JOBS mean
  * jobs of its weight. Zero it before use. */
@@ -90,8 +108,8 @@ struct stream_pace {
 };
 /* What the clock counts as, where it is further behind than that. */
 double stream_clock(const struct stream_pace *pace, double clock, double weight);
-/* The clock of a stream that was given a job of `flops` FLOP. */
-double stream_charge(struct stream_pace *pace, double clock, double weight, double flops);
+/* The stream was given a job of so many FLOP. */
+void stream_charge(struct stream_pace *pace, struct stream *stream, double flops);
 
 /* A clock for one who remembers nothing of the requests before: each of some streams is behind all
  * others with a likelihood that is its weight. `seed`: of the request. */
