@@ -6,6 +6,7 @@
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
 #include "server/base/random.h"
+#include "server/policy/limits/limits.h"
 #include "tests/support/database.h"
 #include "tests/support/test.h"
 #include "tests/support/why.h"
@@ -19,6 +20,7 @@ enum {
     SEED = 77,
     SECOND = 800, /* a job of an app that has another */
     DAY = 86400,
+    SOON = 60,          /* s */
     IN_PROGRESS = 1000, /* jobs above are in progress */
     VERSION = 10        /* of app N: N + 10 */
 };
@@ -345,16 +347,24 @@ static void forget_stage(void)
 
 /* --- the comparison --------------------------------------------------------------------------- */
 
+/* Then one of the two may still find the quotas used up, and the other finds new ones. */
+static bool day_ends_soon(int host, double now)
+{
+    return quota_day_is_new(host, (int64_t)now, (int64_t)now + SOON);
+}
+
 static void what_qmctl_says_is_what_the_host_reads(void **state)
 {
     struct random random = {.state = SEED};
-    double now = (double)time(NULL);
     size_t refused = 0, kinds_told = 0;
 
     (void)state;
     for (int host = 1; host <= HOSTS; host++) {
         struct arena *arena = why_arena(comparison);
+        double now = (double)time(NULL); /* qmctl has no other clock */
 
+        if (day_ends_soon(host, now))
+            continue;
         set_stage(&random, host, (int64_t)now);
         arena_reset(arena);
         why_come(comparison, request_of(arena, host, 1, false), now);
