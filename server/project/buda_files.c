@@ -15,14 +15,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "server/base/banned.h"
 
 #define DOCUMENT_BYTES_MAX ((size_t)JSON_BYTES_MAX * 3) /* with its growing */
+/* Names of two folders, one in the other; paths, and the tags of a variant. */
+#define NAMES_BYTES_MAX ((size_t)16 << 20)
 
 struct buda_reading {
     struct arena *arena;
     struct arena *scratch; /* of one document */
+    struct arena *names;   /* what is of no use once all is read */
     const struct plan_classes *classes;
     const char *root;
     struct buda_app *apps;
@@ -34,11 +38,18 @@ struct buda_reading {
 
 static void add_fault(struct buda_reading *reading, struct text file, const char *words)
 {
-    if (reading->fault_count < BUDA_FAULTS_KEPT)
-        reading->faults[reading->fault_count] =
-            (struct buda_fault){.file = text_copy(reading->arena, file),
+    struct arena_mark mark = arena_mark(reading->arena);
+    struct buda_fault fault;
+
+    if (reading->fault_count++ >= BUDA_FAULTS_KEPT)
+        return;
+    fault = (struct buda_fault){.file = text_copy(reading->arena, file),
                                 .words = text_copy(reading->arena, text_from(words))};
-    reading->fault_count++;
+    if (arena_overflowed(reading->arena)) {
+        arena_rewind(reading->arena, mark);
+        fault = (struct buda_fault){TEXT("buda_apps"), TEXT("no memory for all files")};
+    }
+    reading->faults[reading->fault_count - 1] = fault;
 }
 
 static int compare_texts(const void *a, const void *b)
@@ -46,20 +57,45 @@ static int compare_texts(const void *a, const void *b)
     return text_compare(*(const struct text *)a, *(const struct text *)b);
 }
 
-/* The names in a folder that do not begin with a point, sorted; NULL: there is no such folder, or
- * no memory. */
-static struct text *list_folder(struct arena *arena, const char *path, size_t most,
-                                size_t *ret_count)
+static bool is_counted(const struct dirent *entry)
 {
-    struct text *names;
+    return entry->d_name[0] != '.';
+}
+
+/* How many there are, at most one more than `most`. */
+static size_t count_entries(DIR *dir, size_t most)
+{
+    const struct dirent *entry;
+    size_t count = 0;
+
+    while (count <= most && (entry = readdir(dir)) != NULL)
+        count += is_counted(entry);
+    rewinddir(dir);
+    return count;
+}
+
+/* The names in a folder that do not begin with a point, sorted; NULL: there is no such folder, or
+ * no memory. `name`: of the folder, for the fault that it has too many. */
+static struct text *list_folder(struct buda_reading *reading, const char *path, struct text name,
+                                size_t most, size_t *ret_count)
+{
+    struct text *names = NULL;
     const struct dirent *entry;
     DIR *dir = opendir(path);
+    size_t count = dir != NULL ? count_entries(dir, most) : 0;
+    char words[80];
 
     *ret_count = 0;
-    names = dir != NULL ? ARENA_ARRAY(arena, most, struct text) : NULL;
-    while (names != NULL && *ret_count < most && (entry = readdir(dir)) != NULL)
-        if (entry->d_name[0] != '.')
-            names[(*ret_count)++] = text_copy(arena, text_from(entry->d_name));
+    if (count > most) {
+        snprintf(words, sizeof(words), "more than %zu entries: only as many are looked at", most);
+        add_fault(reading, name, words);
+        count = most;
+    }
+    if (dir != NULL)
+        names = ARENA_ARRAY(reading->names, count, struct text);
+    while (names != NULL && *ret_count < count && (entry = readdir(dir)) != NULL)
+        if (is_counted(entry))
+            names[(*ret_count)++] = text_copy(reading->names, text_from(entry->d_name));
     if (dir != NULL)
         closedir(dir);
     if (*ret_count > 1)
@@ -94,9 +130,11 @@ static size_t kind_of(struct buda_reading *reading, const struct buda_kind *kind
 static enum status judge_variant(struct buda_reading *reading, struct buda_variant *variant,
                                  const struct buda_kind *kind, struct failure *failure)
 {
-    if (!blob_is_sound(reading->arena, variant->file_infos))
+    if (arena_overflowed(reading->arena)) /* its texts may be cut off */
+        return fail(failure, STATUS_NO_MEMORY, "no memory for it");
+    if (!blob_is_sound(reading->names, variant->file_infos))
         return fail(failure, STATUS_INVALID, "\"file_infos\" would break replies");
-    if (!blob_is_sound(reading->arena, variant->file_refs))
+    if (!blob_is_sound(reading->names, variant->file_refs))
         return fail(failure, STATUS_INVALID, "\"file_refs\" would break replies");
     if (kind->plan_class.length > 0 && !plan_class_is_known(reading->classes, kind->plan_class))
         return fail(failure, STATUS_INVALID, "there is no plan class \"" TEXT_FORMAT "\"",
@@ -110,11 +148,11 @@ static enum status judge_variant(struct buda_reading *reading, struct buda_varia
 static void read_variant(struct buda_reading *reading, struct buda_app *app, struct text name)
 {
     struct text file =
-        text_print(reading->arena, "buda_apps/" TEXT_FORMAT "/" TEXT_FORMAT "/variant.json",
+        text_print(reading->names, "buda_apps/" TEXT_FORMAT "/" TEXT_FORMAT "/variant.json",
                    TEXT_ARG(app->name), TEXT_ARG(name));
     const char *path =
-        text_string(reading->arena,
-                    text_print(reading->arena, "%s/" TEXT_FORMAT "/" TEXT_FORMAT "/variant.json",
+        text_string(reading->names,
+                    text_print(reading->names, "%s/" TEXT_FORMAT "/" TEXT_FORMAT "/variant.json",
                                reading->root, TEXT_ARG(app->name), TEXT_ARG(name)));
     struct arena_mark mark = arena_mark(reading->arena);
     struct failure failure = {0};
@@ -129,6 +167,8 @@ static void read_variant(struct buda_reading *reading, struct buda_app *app, str
         status = fail(&failure, STATUS_INVALID, "more than %d variants in all", BUDA_VARIANTS_MAX);
     if (status == STATUS_OK)
         status = buda_variant_read(reading->arena, document, &variant, &kind, &failure);
+    variant.name = text_copy(reading->arena, name);
+    variant.number = buda_number(name);
     if (status == STATUS_OK)
         status = judge_variant(reading, &variant, &kind, &failure);
     if (status != STATUS_OK) {
@@ -136,8 +176,6 @@ static void read_variant(struct buda_reading *reading, struct buda_app *app, str
         add_fault(reading, file, failure.text);
         return;
     }
-    variant.name = name;
-    variant.number = buda_number(name);
     reading->variants[reading->variant_count++] = variant;
     app->count++;
 }
@@ -146,22 +184,27 @@ static void read_variant(struct buda_reading *reading, struct buda_app *app, str
 
 static void read_variants(struct buda_reading *reading, struct buda_app *app, const char *folder)
 {
+    struct text name = text_print(reading->names, "buda_apps/" TEXT_FORMAT, TEXT_ARG(app->name));
     size_t count;
-    const struct text *names = list_folder(reading->arena, folder, BUDA_VARIANTS_MAX + 1, &count);
+    const struct text *names = list_folder(reading, folder, name, BUDA_VARIANTS_MAX + 1, &count);
 
     app->first = reading->variant_count;
-    for (size_t i = 0; names != NULL && i < count; i++)
+    for (size_t i = 0; names != NULL && i < count; i++) {
+        struct arena_mark mark = arena_mark(reading->names);
+
         read_variant(reading, app, names[i]);
+        arena_rewind(reading->names, mark);
+    }
 }
 
 static void read_app(struct buda_reading *reading, struct text name)
 {
     struct text file =
-        text_print(reading->arena, "buda_apps/" TEXT_FORMAT "/desc.json", TEXT_ARG(name));
-    const char *folder = text_string(reading->arena, text_print(reading->arena, "%s/" TEXT_FORMAT,
+        text_print(reading->names, "buda_apps/" TEXT_FORMAT "/desc.json", TEXT_ARG(name));
+    const char *folder = text_string(reading->names, text_print(reading->names, "%s/" TEXT_FORMAT,
                                                                 reading->root, TEXT_ARG(name)));
     const char *path =
-        text_string(reading->arena, text_print(reading->arena, "%s/desc.json", folder));
+        text_string(reading->names, text_print(reading->names, "%s/desc.json", folder));
     struct arena_mark mark = arena_mark(reading->arena);
     struct failure failure = {0};
     struct text document = NO_TEXT;
@@ -172,6 +215,8 @@ static void read_app(struct buda_reading *reading, struct text name)
         return;
     if (status == STATUS_OK)
         status = buda_app_read(reading->arena, document, &app, &failure);
+    if (status == STATUS_OK && arena_overflowed(reading->arena))
+        status = fail(&failure, STATUS_NO_MEMORY, "no memory for it");
     if (status == STATUS_OK && !text_equal(app.name, name))
         status = fail(&failure, STATUS_INVALID,
                       "the key \"name\" is \"" TEXT_FORMAT "\", and not the folder's name",
@@ -195,14 +240,10 @@ static int compare_apps(const void *a, const void *b)
 }
 
 /* Their order becomes that of the apps. */
-static bool sort_variants(struct buda_reading *reading)
+static void sort_variants(struct buda_reading *reading, struct buda_variant *sorted)
 {
-    struct buda_variant *sorted =
-        ARENA_ARRAY(reading->arena, reading->variant_count, struct buda_variant);
     size_t at = 0;
 
-    if (sorted == NULL)
-        return false;
     for (size_t i = 0; i < reading->app_count; i++) {
         struct buda_app *app = &reading->apps[i];
         const size_t first = at;
@@ -213,7 +254,48 @@ static bool sort_variants(struct buda_reading *reading)
         }
         app->first = first;
     }
-    reading->variants = sorted;
+}
+
+static bool begin_reading(struct buda_reading *reading)
+{
+    reading->scratch = arena_create(DOCUMENT_BYTES_MAX);
+    reading->names = arena_create(NAMES_BYTES_MAX);
+    if (reading->scratch == NULL || reading->names == NULL)
+        return false;
+    reading->variants = ARENA_ARRAY(reading->names, BUDA_VARIANTS_MAX, struct buda_variant);
+    reading->kinds = ARENA_ARRAY(reading->arena, BUDA_KINDS_MAX, struct buda_kind);
+    reading->faults = ARENA_ARRAY(reading->arena, BUDA_FAULTS_KEPT, struct buda_fault);
+    return reading->variants != NULL && reading->kinds != NULL && reading->faults != NULL;
+}
+
+static bool read_apps(struct buda_reading *reading, struct buda_apps *ret_apps)
+{
+    struct buda_variant *sorted =
+        ARENA_ARRAY(reading->arena, BUDA_VARIANTS_MAX, struct buda_variant);
+    size_t count;
+    const struct text *names =
+        list_folder(reading, reading->root, TEXT("buda_apps"), BUDA_APPS_MAX, &count);
+
+    reading->apps = ARENA_ARRAY(reading->arena, count, struct buda_app);
+    if (sorted == NULL || reading->apps == NULL)
+        return false;
+    for (size_t i = 0; names != NULL && i < count; i++) {
+        struct arena_mark mark = arena_mark(reading->names);
+
+        read_app(reading, names[i]);
+        arena_rewind(reading->names, mark);
+    }
+    if (reading->app_count > 1)
+        qsort(reading->apps, reading->app_count, sizeof(reading->apps[0]), compare_apps);
+    sort_variants(reading, sorted);
+    *ret_apps = (struct buda_apps){.apps = reading->apps,
+                                   .app_count = reading->app_count,
+                                   .variants = sorted,
+                                   .variant_count = reading->variant_count,
+                                   .kinds = reading->kinds,
+                                   .kind_count = reading->kind_count,
+                                   .faults = reading->faults,
+                                   .fault_count = reading->fault_count};
     return true;
 }
 
@@ -221,39 +303,15 @@ bool buda_files_read(const char *folder, const struct plan_classes *classes, str
                      struct buda_apps *ret_apps)
 {
     struct buda_reading reading = {.arena = arena, .classes = classes, .root = folder};
-    const struct text *names;
-    size_t count;
+    bool is_read;
 
     *ret_apps = (struct buda_apps){0};
-    names = list_folder(arena, reading.root, BUDA_APPS_MAX, &count);
-    if (names == NULL || count == 0)
+    if (access(folder, F_OK) != 0)
         return true;
-    reading.scratch = arena_create(DOCUMENT_BYTES_MAX);
-    reading.apps = ARENA_ARRAY(arena, count, struct buda_app);
-    reading.variants = ARENA_ARRAY(arena, BUDA_VARIANTS_MAX, struct buda_variant);
-    reading.kinds = ARENA_ARRAY(arena, BUDA_KINDS_MAX, struct buda_kind);
-    reading.faults = ARENA_ARRAY(arena, BUDA_FAULTS_KEPT, struct buda_fault);
-    if (reading.scratch == NULL || reading.apps == NULL || reading.variants == NULL ||
-        reading.kinds == NULL || reading.faults == NULL) {
-        arena_destroy(reading.scratch);
-        return false;
-    }
-    for (size_t i = 0; i < count; i++)
-        read_app(&reading, names[i]);
+    is_read = begin_reading(&reading) && read_apps(&reading, ret_apps);
     arena_destroy(reading.scratch);
-    if (reading.app_count > 1)
-        qsort(reading.apps, reading.app_count, sizeof(reading.apps[0]), compare_apps);
-    if (!sort_variants(&reading))
-        return false;
-    *ret_apps = (struct buda_apps){.apps = reading.apps,
-                                   .app_count = reading.app_count,
-                                   .variants = reading.variants,
-                                   .variant_count = reading.variant_count,
-                                   .kinds = reading.kinds,
-                                   .kind_count = reading.kind_count,
-                                   .faults = reading.faults,
-                                   .fault_count = reading.fault_count};
-    return true;
+    arena_destroy(reading.names);
+    return is_read;
 }
 
 /* --- whether they changed --------------------------------------------------------------------- */

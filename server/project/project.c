@@ -29,9 +29,10 @@ enum {
     CENSUS_BYTES_MAX = 4096,
     CENSUSES_MAX = 1000,
     PLAN_CLASS_BYTES_MAX = 4 << 20,
-    BLOCK_BYTES_MAX = 65535,    /* far more than any client takes */
-    TERMS_BYTES_MAX = 32768,    /* escaped, a client takes twice as much */
-    PROJECT_BYTES_MAX = 1 << 23 /* 64 x 3 keys and 1000 censuses of 4 KB, two blocks, and more */
+    BLOCK_BYTES_MAX = 65535,     /* far more than any client takes */
+    TERMS_BYTES_MAX = 32768,     /* escaped, a client takes twice as much */
+    PROJECT_BYTES_MAX = 64 << 20 /* 64 x 3 keys and 1000 censuses of 4 KB, two blocks, and more;
+                                    what is left is for BUDA_VARIANTS_MAX variants of some KB */
 };
 
 void project_path(const struct config *config, const char *name, char *ret_path, size_t size)
