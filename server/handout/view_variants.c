@@ -69,22 +69,19 @@ static void make_kind(const struct request *request, const struct host_view *vie
 }
 
 /* What the wrapper's other jobs took says nothing of this variant. */
-static void judge_speed(const struct request *request,
-                        const struct host_app_version_row *statistics,
-                        struct version_option *option)
+static void judge_speed(const struct request *request, struct version_option *option)
 {
     double class_flops = option->usage.projected_flops;
     const struct speed_question speed = {
         .class_flops = class_flops,
         .benchmark_flops = class_flops,
         .peak_flops = option->usage.peak_flops,
-        .statistics = statistics,
+        .statistics = NULL,
     };
 
-    option->is_untried = statistics == NULL;
+    option->is_untried = true;
     option->usage.projected_flops = estimate_projected_flops(&speed);
-    option->bound_scale =
-        estimate_bound_scale(&speed, option->is_untried ? request->config->untried_margin : 1);
+    option->bound_scale = estimate_bound_scale(&speed, request->config->untried_margin);
     option->choice_flops = estimate_blended_flops(&speed);
 }
 
@@ -110,7 +107,7 @@ static void judge_kinds(const struct request *request, const struct host_view *v
                 : plan_class_judge(request->plan_classes != NULL ? request->plan_classes : &builtin,
                                    kind->plan_class, host, request->arena);
         make_kind(request, view, wrapper, &verdict, &ret_options[i]);
-        judge_speed(request, NULL, &ret_options[i]);
+        judge_speed(request, &ret_options[i]);
     }
 }
 
