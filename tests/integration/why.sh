@@ -40,6 +40,11 @@ workunits 'rsc_memory_bound = 1.6e10'
 case_is "too little memory" 3 'work +CPU +5 +no +memory .*needs 14.91 GB of memory, but BOINC may use only'
 workunits 'rsc_memory_bound = 1e7, rsc_disk_bound = 1e12'
 case_is "too little disk space" 3 'no +disk .*needs 931.33 GB of disk space, but BOINC may use only 4[0-9.]+ GB'
+rows "UPDATE host SET d_free = 0 WHERE id = 4242"
+case_is "a full disk" 3 'no +disk .*needs 931.33 GB of disk space, but BOINC may use only 0'
+rows "UPDATE host SET d_total = 0 WHERE id = 4242"
+case_is "a disk that was never measured" 3 'no +disk_unknown .*did not say'
+rows "UPDATE host SET d_total = 1e11, d_free = 5e10 WHERE id = 4242"
 workunits 'rsc_disk_bound = 1e7'
 case_is "no version for the platform" 3 'no +version_platform ' --platform windows_x86_64
 workunits 'rsc_fpops_est = 1e15, rsc_fpops_bound = 1e17, delay_bound = 86400'

@@ -284,9 +284,10 @@ static void any_figure_describes_a_host(void **state)
 
 static void free_space_that_is_not_said_is_as_before(void **state)
 {
-    const struct host_row stored = {.d_free = 5e9, .d_total = 9e9}, nothing = {.d_free = 0};
+    const struct host_row stored = {.d_free = 5e9, .d_total = 9e9}, nothing = {.d_free = 0},
+                          full = {.d_free = 0, .d_total = 9e9};
     struct message said = {.d_free = 0, .has_d_free = true, .d_total = 7e9},
-                   silent = {.d_total = 0};
+                   silent = {.d_total = 0}, silent_too = {.d_total = 0};
     struct message reported = {.has_project_disk_free = true};
 
     (void)state;
@@ -296,6 +297,11 @@ static void free_space_that_is_not_said_is_as_before(void **state)
     assert_real(reported.d_free, 0, 0);
     host_record_complete(&nothing, &silent);
     assert_false(silent.has_d_free);
+    host_record_complete(&full, &silent_too);
+    assert_true(silent_too.has_d_free);
+    assert_real(silent_too.d_free, 0, 0);
+    assert_true(host_record_has_disk(&full));
+    assert_false(host_record_has_disk(&nothing));
     host_record_complete(&stored, &silent);
     assert_true(silent.has_d_free);
     assert_real(silent.d_free, 5e9, 0);

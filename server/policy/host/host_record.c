@@ -120,12 +120,22 @@ void host_record_copy(const struct message *message, struct text email_addr, str
     host->misc = host_record_misc(message, arena);
 }
 
+static bool is_measured(double d_free, double d_total)
+{
+    return d_free > 0 || d_total > 0;
+}
+
+bool host_record_has_disk(const struct host_row *host)
+{
+    return is_measured(host->d_free, host->d_total);
+}
+
 void host_record_complete(const struct host_row *stored, struct message *message)
 {
-    /* A disk of no size was not measured: clients that cannot do so send 0 for both. */
-    if (!(message->d_free > 0) && !(message->d_total > 0))
+    /* Clients that cannot measure it send 0 for both. */
+    if (!is_measured(message->d_free, message->d_total))
         message->has_d_free = false;
-    if (message->has_d_free || message->has_project_disk_free || !(stored->d_free > 0))
+    if (message->has_d_free || message->has_project_disk_free || !host_record_has_disk(stored))
         return;
     message->d_free = stored->d_free;
     message->has_d_free = true;

@@ -32,6 +32,9 @@ struct text host_record_misc(const struct message *message, struct arena *arena)
 /* The client's version that it tells, as message_client_version gives it; 0: none. */
 int64_t host_record_client_version(struct text misc);
 
+/* Whether it ever said how much of its disk is free: 0 of a disk is a full one, 0 of 0 was not
+ * measured. */
+bool host_record_has_disk(const struct host_row *host);
 /* What the client did not say of the disk is as it was said before. */
 void host_record_complete(const struct host_row *stored, struct message *message);
 

@@ -5,6 +5,7 @@
 #include "db/host_lists.h"
 #include "server/base/arena.h"
 #include "server/base/shown.h"
+#include "server/policy/host/host_record.h"
 #include "server/policy/limits/limits.h"
 #include "server/policy/version/estimate.h"
 #include "server/policy/version/presence.h"
@@ -59,11 +60,9 @@ static struct text machine_words(struct arena *arena, const struct host_row *hos
         speed = text_print(arena, "%.2f GFLOPS each", host->p_fpops / 1e9);
     if (host->m_nbytes > 0)
         memory = text_print(arena, "%.1f GiB memory", host->m_nbytes / gib);
-    if (host->d_free > 0)
+    if (host_record_has_disk(host))
         disk = text_print(arena, "%.1f of %.1f GiB disk free", host->d_free / gib,
                           host->d_total / gib);
-    else if (host->d_total > 0)
-        disk = text_print(arena, "%.1f GiB disk, free space unknown", host->d_total / gib);
     return text_print(arena, TEXT_FORMAT ", " TEXT_FORMAT ", " TEXT_FORMAT ", " TEXT_FORMAT,
                       TEXT_ARG(cpus), TEXT_ARG(speed), TEXT_ARG(memory), TEXT_ARG(disk));
 }

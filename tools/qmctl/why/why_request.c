@@ -9,6 +9,7 @@
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
 #include "server/base/json.h"
+#include "server/policy/host/host_record.h"
 #include "server/rpc/request.h"
 
 #include <inttypes.h>
@@ -296,7 +297,7 @@ static void add_host(struct buffer *buffer, const struct host_row *host)
     add_real(buffer, "m_nbytes", host->m_nbytes);
     add_real(buffer, "m_swap", host->m_swap);
     add_real(buffer, "d_total", host->d_total);
-    if (host->d_free > 0)
+    if (host_record_has_disk(host))
         add_real(buffer, "d_free", host->d_free);
     buffer_add_element(buffer, 0, "os_name", host->os_name);
     buffer_add_element(buffer, 0, "os_version", host->os_version);
