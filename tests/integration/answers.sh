@@ -77,6 +77,8 @@ claim "a number that is none" exits 2 jobs results --most all
 claim "a count has no pages" exits 2 jobs list --count --most 3
 claim "who ends by itself does not follow" exits 2 jobs export "$out" --wait --follow
 claim "who does not stay has no time between looks" exits 2 jobs export "$out" --every 3
+claim "a batch that is none" exits 1 jobs export "$work/of_none" --batch 99
+claim "and no folder for it" test ! -e "$work/of_none"
 claim "lines name their own files" exits 2 jobs create --app work --stdin --remote_file "http://127.0.0.1/x,1,0"
 for list in jobs results; do
     words="$list"

@@ -711,6 +711,7 @@ for change in cancel priority retry revalidate transition; do
     [ $change != priority ] || which+=(--priority 5)
     expect 2 "jobs $change needs a job's name, --name, --file, --ids, --batch, --app or --lost" in_project "${which[@]}"
     expect 2 'neither a number nor two' in_project "${which[@]}" --ids 7-
+    expect 2 "jobs $change takes the name of one job; for several, --file$" in_project "${which[@]}" many_1 many_2
     expect 2 'an empty name stands for all jobs' in_project "${which[@]}" --name ''
     expect 0 '^0 jobs' in_project "${which[@]}" --lost --dry-run
     expect 1 'no application "dmeo"' in_project "${which[@]}" --app dmeo

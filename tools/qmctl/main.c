@@ -619,24 +619,24 @@ const struct subcommand subcommands[] = {
     {"jobs cancel", "[NAME]",
      "Cancels jobs that have no answer yet, several hundred at a time, so that hosts do not wait "
      "for it. If several options select jobs, all must apply. If interrupted, repeat the command.",
-     "qmctl jobs cancel --batch 12", OPTIONS(jobs_change_options), .arguments_max = 1, .asks = true,
-     .run = command_jobs_cancel},
+     "qmctl jobs cancel --batch 12", OPTIONS(jobs_change_options), .arguments_max = -1,
+     .asks = true, .run = command_jobs_cancel},
     {"jobs priority", "[NAME]",
      "Changes the priority of unfinished jobs and of their unsent results. Running servers see it "
      "at their next sweep (pool_sweep). Select jobs as for jobs cancel.",
      "qmctl jobs priority --batch 12 --priority 10", OPTIONS(jobs_priority_options),
-     .arguments_max = 1, .run = command_jobs_priority},
+     .arguments_max = -1, .run = command_jobs_priority},
     {"jobs retry", "[NAME]",
      "Tries failed jobs again: clears their error and allows as many more results as were made so "
      "far. The next transition makes them. Cancelled jobs and those whose input files are deleted "
      "do not change. Select jobs as for jobs cancel.",
-     "qmctl jobs retry --batch 12 --dry-run", OPTIONS(jobs_change_options), .arguments_max = 1,
+     "qmctl jobs retry --batch 12 --dry-run", OPTIONS(jobs_change_options), .arguments_max = -1,
      .run = command_jobs_retry},
     {"jobs revalidate", "[NAME]",
      "Makes the validator judge results again that it found wrong, or that no quorum agreed with, "
      "as long as their output files exist. Use it after you fixed a validator. Valid results stay "
      "valid, because credit was granted for them. Select jobs as for jobs cancel.",
-     "qmctl jobs revalidate --app demo", OPTIONS(jobs_change_options), .arguments_max = 1,
+     "qmctl jobs revalidate --app demo", OPTIONS(jobs_change_options), .arguments_max = -1,
      .run = command_jobs_revalidate},
     {"jobs sweep", "",
      "Finds results whose job is gone from the database, which nothing ends or purges, and results "
@@ -647,7 +647,7 @@ const struct subcommand subcommands[] = {
     {"jobs transition", "[NAME]",
      "Makes the transition of jobs due now; BOINC's transitioner or qmctl transition then does it. "
      "Select jobs as for jobs cancel.",
-     "qmctl jobs transition --ids 1000-2000", OPTIONS(jobs_change_options), .arguments_max = 1,
+     "qmctl jobs transition --ids 1000-2000", OPTIONS(jobs_change_options), .arguments_max = -1,
      .run = command_jobs_transition},
     {"jobs list", "",
      "Lists jobs, the newest first: what each waits for, its results by state, and why it failed.",

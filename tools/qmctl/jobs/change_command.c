@@ -284,6 +284,9 @@ static enum exit_code run_change(struct session *session, struct changing *chang
         return usage_failed(
             session, "%s needs a job's name, --name, --file, --ids, --batch, --app or --lost",
             session->command->name);
+    if (session->argument_count > 1)
+        return usage_failed(session, "%s takes the name of one job; for several, --file",
+                            session->command->name);
     if (is_empty(session))
         return usage_failed(session, "an empty name stands for all jobs: use --app");
     if (session->argument_count > 0 && option_given(session, "file"))

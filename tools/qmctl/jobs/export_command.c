@@ -5,6 +5,7 @@
  * --all it is results that are known so, and beside open ones those that timed out, which hosts may
  * still report. */
 #include "db/admin.h"
+#include "db/batches.h"
 #include "db/db.h"
 #include "server/base/arena.h"
 #include "server/base/clock.h"
@@ -353,6 +354,29 @@ static enum status stay(struct export_run *run, int64_t seconds, bool waits)
     return status;
 }
 
+/* A number is a batch if it has a row, or jobs; numbers of others are mistyped. */
+static enum status find_batch(struct session *session, int64_t id)
+{
+    const struct answer_filter one = {.outcome = -1, .before = INT64_MAX, .batch = id, .most = 1};
+    struct batch_entry_row row;
+    struct job_view *jobs = NULL;
+    size_t count = 0;
+    enum status status = STATUS_NOT_FOUND;
+
+    if (id == 0)
+        return STATUS_OK;
+    if (db_has_batches(session->db))
+        status = db_batch_find(session->db, session->arena, id, NO_TEXT, &row);
+    if (status == STATUS_NOT_FOUND)
+        status = db_admin_jobs(session->db, session->arena, &one, &jobs, &count);
+    else
+        count = 1;
+    if (status == STATUS_OK && count == 0)
+        return fail(&session->failure, STATUS_NOT_FOUND,
+                    "there is no batch %" PRId64 " (qmctl batch list)", id);
+    return session_db_failed(session, status, "batch");
+}
+
 enum exit_code command_jobs_export(struct session *session)
 {
     struct export_run run = {.session = session, .all = option_given(session, "all")};
@@ -367,6 +391,8 @@ enum exit_code command_jobs_export(struct session *session)
     enum status status = option_number(session, "every", 1, EVERY_MOST, &seconds);
     if (status == STATUS_OK)
         status = answer_filter_read(session, &run.filter);
+    if (status == STATUS_OK)
+        status = find_batch(session, run.filter.batch);
     run.filter.most = PAGE_ROWS;
     if (status == STATUS_OK)
         status = answer_folder_open(session->arguments[0], run.all, &run.folder, &session->failure);
