@@ -950,6 +950,14 @@ echo '{' >"$project/buda_apps/other/desc.json"
 expect 0 'warning: buda_apps/other/desc.json: line 2 is no JSON' in_project check-config
 expect 0 'warning: buda_apps/fold/desc.json: there is no variant that can be used' in_project check-config
 rm -r "$project/buda_apps"
+sql "$database" -e "SET sql_mode = ''; INSERT INTO workunit (name, appid, rsc_fpops_est, delay_bound, assimilate_state, error_mask)
+    SELECT CONCAT('slack_', seq), (SELECT id FROM app WHERE name = 'demo'), 1e13, 40000 * POW(10, seq - 1), 2, 0 FROM seq_1_to_2"
+sed -i 's|</config>|<extend_deadlines>1</extend_deadlines></config>|' "$project/config.xml"
+expect 0 'some jobs of demo have [0-9]+ times as long .* a higher priority, and set deadline_margin 2,' in_project check-config
+sed -i 's|<extend_deadlines>.*</extend_deadlines>|<extend_deadlines>0</extend_deadlines>|' "$project/config.xml"
+expect 0 'some jobs of demo have [0-9]+ times as long .* a higher priority, and set deadline_margin 3,' in_project check-config
+sed -i 's|<extend_deadlines>0</extend_deadlines>||' "$project/config.xml"
+sql -e "DELETE FROM $database.workunit WHERE name LIKE 'slack\_%'"
 sql -e "UPDATE $database.app_version SET plan_class = 'none_such' LIMIT 1"
 expect 0 'app_version [0-9]+: there is no plan class none_such, so it is never sent' in_project check-config
 sql -e "UPDATE $database.app_version SET plan_class = ''"
