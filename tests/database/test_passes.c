@@ -335,25 +335,35 @@ static void waiting_hosts_are_given_way(void **state)
     heard = (struct heard){.count = 0};
 }
 
-/* A batch is ended, the rest is for the next turn; a pass that has no end takes all. */
+/* A batch is ended, the rest is for the next turn. */
+static void delete_in_turns(const struct test_fixture *fixture, const char *table)
+{
+    struct pass_settings turn = {
+        .now = NOW, .deletes_files = true, .deletion_seconds = 1e-9 /* over at once */};
+
+    for (int left = 3000; left > 0; left = left > 1024 ? left - 1024 : 0) {
+        assert_i64(test_sql_integer(fixture->database,
+                                    "SELECT COUNT(*) FROM %s WHERE id > 5000"
+                                    " AND file_delete_state = 1",
+                                    table),
+                   left);
+        memory.schedule.inputs_at = 0;
+        assert_status(STATUS_OK, deletion_pass(&owner, &turn, &memory.schedule, &counts));
+    }
+}
+
+/* And a pass that has no end takes all. */
 static void deletion_leaves_the_rest_for_its_next_turn(void **state)
 {
     struct test_fixture *fixture = *state;
-    struct pass_settings turn = {
-        .now = NOW, .deletes_files = true, .deletion_seconds = 1e-9 /* over at once */};
+    struct pass_settings endless = {.now = NOW, .deletes_files = true};
 
     test_sql(fixture->database, "INSERT INTO result (id, name, workunitid, server_state,"
                                 " file_delete_state) SELECT 5000 + seq, CONCAT('old_', seq), 5000 +"
                                 " seq, 5, 1 FROM seq_1_to_3000");
-    for (int left = 3000; left > 0; left = left > 1024 ? left - 1024 : 0) {
-        assert_i64(test_sql_integer(fixture->database, "SELECT COUNT(*) FROM result WHERE id > 5000"
-                                                       " AND file_delete_state = 1"),
-                   left);
-        assert_status(STATUS_OK, deletion_pass(&owner, &turn, &memory.schedule, &counts));
-    }
+    delete_in_turns(fixture, "result");
     test_sql(fixture->database, "UPDATE result SET file_delete_state = 1 WHERE id > 5000");
-    turn.deletion_seconds = 0;
-    assert_status(STATUS_OK, deletion_pass(&owner, &turn, &memory.schedule, &counts));
+    assert_status(STATUS_OK, deletion_pass(&owner, &endless, &memory.schedule, &counts));
     assert_i64(test_sql_integer(fixture->database,
                                 "SELECT COUNT(*) FROM result WHERE file_delete_state = 1"),
                0);
@@ -362,20 +372,11 @@ static void deletion_leaves_the_rest_for_its_next_turn(void **state)
 static void so_it_does_with_inputs(void **state)
 {
     struct test_fixture *fixture = *state;
-    struct pass_settings turn = {
-        .now = NOW, .deletes_files = true, .deletion_seconds = 1e-9 /* over at once */};
 
     test_sql(fixture->database, "INSERT INTO workunit (id, name, appid, assimilate_state,"
                                 " file_delete_state) SELECT 5000 + seq, CONCAT('old_', seq), 1, 2,"
                                 " 1 FROM seq_1_to_3000");
-    for (int left = 3000; left > 0; left = left > 1024 ? left - 1024 : 0) {
-        assert_i64(test_sql_integer(fixture->database,
-                                    "SELECT COUNT(*) FROM workunit WHERE id > 5000"
-                                    " AND file_delete_state = 1"),
-                   left);
-        memory.schedule.inputs_at = 0;
-        assert_status(STATUS_OK, deletion_pass(&owner, &turn, &memory.schedule, &counts));
-    }
+    delete_in_turns(fixture, "workunit");
 }
 
 /* Reading takes a twentieth of the time, deleting what it takes. */

@@ -138,34 +138,69 @@ static void add_kind(struct load_profile *profile, const char *argument, struct 
         profile->kinds[profile->kind_count++] = kind;
 }
 
+/* NULL: the option takes something else. */
+static int64_t *integer_of(struct load_arguments *arguments, int key)
+{
+    switch (key) {
+    case 'n':
+        return &arguments->hosts;
+    case 'r':
+        return &arguments->requests;
+    case KEY_CONNECTIONS:
+        return &arguments->connections;
+    case KEY_EMPTY:
+        return &arguments->empty_replies;
+    case KEY_NCPUS:
+        return &arguments->profile.ncpus;
+    case KEY_OLD:
+        return &arguments->profile.old;
+    case KEY_UPLOAD:
+        return &arguments->profile.upload_bytes;
+    default:
+        return NULL;
+    }
+}
+
+static double *real_of(struct load_arguments *arguments, int key)
+{
+    return key == KEY_RATE      ? &arguments->rate
+           : key == KEY_TIME    ? &arguments->time
+           : key == KEY_TIMEOUT ? &arguments->timeout
+                                : NULL;
+}
+
+/* Where one option says nothing without another. */
+static void check_together(const struct load_arguments *arguments, struct argp_state *state)
+{
+    if (arguments->url == NULL || arguments->profile.authenticators.count == 0)
+        argp_usage(state);
+    if (arguments->profile.old > 100)
+        argp_error(state, "--old: wanted at most 100 percent");
+    if (arguments->finishes && arguments->time <= 0)
+        argp_error(state, "--finish needs --time");
+}
+
 static error_t parse_option(int key, char *argument, struct argp_state *state)
 {
     struct load_arguments *arguments = state->input;
+    int64_t *integer = integer_of(arguments, key);
+    double *real = real_of(arguments, key);
 
+    if (integer != NULL)
+        *integer = integer_argument(argument, state);
+    if (real != NULL)
+        *real = real_argument(argument, state);
+    if (integer != NULL || real != NULL)
+        return 0;
     switch (key) {
     case 'a':
         add_turn(&arguments->profile.authenticators, argument, state);
         return 0;
-    case 'n':
-        arguments->hosts = integer_argument(argument, state);
-        return 0;
-    case 'r':
-        arguments->requests = integer_argument(argument, state);
-        return 0;
     case 'q':
         arguments->is_quiet = true;
         return 0;
-    case KEY_EMPTY:
-        arguments->empty_replies = integer_argument(argument, state);
-        return 0;
-    case KEY_RATE:
-        arguments->rate = real_argument(argument, state);
-        return 0;
     case KEY_SECONDS:
         arguments->profile.seconds = real_argument_or_0(argument, state);
-        return 0;
-    case KEY_NCPUS:
-        arguments->profile.ncpus = integer_argument(argument, state);
         return 0;
     case KEY_PLATFORM:
         add_turn(&arguments->profile.platforms, argument, state);
@@ -175,12 +210,6 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         return 0;
     case KEY_FROM:
         arguments->from = argument;
-        return 0;
-    case KEY_OLD:
-        arguments->profile.old = integer_argument(argument, state);
-        return 0;
-    case KEY_UPLOAD:
-        arguments->profile.upload_bytes = integer_argument(argument, state);
         return 0;
     case KEY_FINISH:
         arguments->finishes = true;
@@ -193,15 +222,6 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         return 0;
     case KEY_SEED:
         arguments->profile.run = (uint64_t)integer_argument(argument, state);
-        return 0;
-    case KEY_TIME:
-        arguments->time = real_argument(argument, state);
-        return 0;
-    case KEY_TIMEOUT:
-        arguments->timeout = real_argument(argument, state);
-        return 0;
-    case KEY_CONNECTIONS:
-        arguments->connections = integer_argument(argument, state);
         return 0;
     case KEY_WARM_UP:
         arguments->warm_up = real_argument_or_0(argument, state);
@@ -224,8 +244,7 @@ static error_t parse_option(int key, char *argument, struct argp_state *state)
         arguments->url = argument;
         return 0;
     case ARGP_KEY_END:
-        if (arguments->url == NULL || arguments->profile.authenticators.count == 0)
-            argp_usage(state);
+        check_together(arguments, state);
         return 0;
     default:
         return ARGP_ERR_UNKNOWN;
