@@ -15,6 +15,7 @@ struct batch_work {
     int64_t id, now;
     int64_t state;      /* to be written */
     int64_t unfinished; /* jobs */
+    bool is_of_new;     /* only a batch that is INIT ends */
 };
 
 /* --- one batch ------------------------------------------------------------------------------- */
@@ -35,7 +36,8 @@ static enum status end_one(void *subject)
     struct batch_entry_row batch;
     enum status status = db_batch_lock(work->owner->db, work->owner->arena, work->id, &batch);
 
-    if (status == STATUS_OK && batch.state != BATCH_RETIRED)
+    if (status == STATUS_OK &&
+        (work->is_of_new ? batch.state == BATCH_INIT : batch.state != BATCH_RETIRED))
         status = db_batch_end(work->owner->db, work->id, work->state, work->now);
     arena_rewind(work->owner->arena, mark);
     return status == STATUS_OK ? db_commit(work->owner->db) : status;
@@ -54,14 +56,24 @@ static enum status run(transaction_call *call, struct batch_work *work)
     return pass_failed(work->owner, repeat_transaction(work->owner->db, call, work), "batch");
 }
 
+/* Whoever is just submitting jobs for it can commit no more of them, once it is not INIT. */
+static enum status end_submission_of(struct batch_work work)
+{
+    work.is_of_new = true;
+    return run(end_one, &work);
+}
+
 enum status batch_abort(struct pass_owner *owner, int64_t id, int64_t now,
                         struct job_change_sums *ret_sums)
 {
     struct batch_work work = {.owner = owner, .id = id, .now = now, .state = BATCH_ABORTED};
     const struct job_selection selection = {.batch = id};
     const struct job_change cancel = {.kind = JOB_CHANGE_CANCEL, .now = now};
-    enum status status = job_change_pass(owner, &selection, &cancel, "jobs cancelled", ret_sums);
+    enum status status = end_submission_of(work);
 
+    *ret_sums = (struct job_change_sums){.is_whole = false};
+    if (status == STATUS_OK)
+        status = job_change_pass(owner, &selection, &cancel, "jobs cancelled", ret_sums);
     if (status == STATUS_OK && ret_sums->is_whole)
         status = run(refresh_one, &work);
     return status == STATUS_OK && ret_sums->is_whole ? run(end_one, &work) : status;

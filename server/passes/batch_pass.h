@@ -19,7 +19,8 @@ MUST_CHECK enum status batch_pass(struct pass_owner *owner, int64_t now,
                                   struct batch_schedule *schedule);
 
 /* Cancels the unfinished jobs of a batch; those that have an answer stay as they are. Then the
- * batch is ABORTED, unless it is retired. */
+ * batch is ABORTED, unless it is retired. One whose jobs are just submitted is ABORTED first, which
+ * ends that (db/submitting.h). */
 MUST_CHECK enum status batch_abort(struct pass_owner *owner, int64_t id, int64_t now,
                                    struct job_change_sums *ret_sums);
 /* Nobody fetches its answers any more: the batch is RETIRED, and the transition of its jobs is due,

@@ -331,15 +331,18 @@ static enum status read_parameters(struct submitting *submitting, struct job_par
     return status;
 }
 
-/* While one of them takes long, as large files may. */
+/* Jobs are committed with a look at the row, and only so: none are added to a batch that was ended
+ * or taken for abandoned meanwhile. */
 static enum status renew(struct submitting *submitting)
 {
     struct desk *desk = submitting->desk;
+    struct jobs_count count = jobs_count(submitting->jobs);
     enum status status;
 
     if (desk->is_to_end != NULL && desk->is_to_end(desk->context))
         return fail(desk->failure, STATUS_IO, "the server stops: submit the batch again");
-    if (clock_seconds() - submitting->renewed < RENEW_S)
+    if (clock_seconds() - submitting->renewed < RENEW_S &&
+        count.jobs - count.committed < COMMIT_EVERY)
         return STATUS_OK;
     submitting->renewed = clock_seconds();
     status = db_submission_renew(desk->db, submitting->id);
@@ -433,7 +436,6 @@ static enum status make_jobs(struct submitting *submitting, const struct wanted_
         .numbered = true,
         .is_held = true,
         .names_inputs = true,
-        .commit_every = COMMIT_EVERY,
         .now = desk->now};
     enum status status = read_parameters(submitting, &settings.parameters);
 

@@ -503,8 +503,7 @@ static enum status write_part(struct jobs *jobs, struct jobs_part *part, struct 
         status = jobs_commit(jobs, failure);
         if (status != STATUS_OK)
             return status;
-        if (!jobs->settings.is_held)
-            stage_keep(jobs->stage, part->copied);
+        stage_keep(jobs->stage, part->copied);
     }
     forget_part(part);
     return STATUS_OK;

@@ -444,10 +444,10 @@ url=$nginx_url
 
 # --- a process is killed in the middle
 nothing_is_under_way() { [ "$(count "batch WHERE description <> ''")" = 0 ]; }
-begin_many() { # a request of 20,000 jobs that is under way
+begin_many() { # NAME [JOBS]: a request that is under way
     (
         printf '<submit_batch><authenticator>%s</authenticator><batch><app_name>work</app_name>' "$account"
-        seq 20000 | sed "s|.*|<job><name>$1_&</name><input_file><mode>inline</mode><source>hello</source></input_file></job>|"
+        seq "${2-20000}" | sed "s|.*|<job><name>$1_&</name><input_file><mode>inline</mode><source>hello</source></input_file></job>|"
         echo '</batch></submit_batch>'
     ) >"$work/many"
     curl -s --data-urlencode "request@$work/many" "$(desk)" >"$work/many.answer" &
@@ -474,6 +474,17 @@ rm -f "$work/submission.socket"
 start_submission
 claim "what was accepted and not released is" within 60 nothing_is_under_way
 claim "whole" is "$(count "workunit WHERE name LIKE 'whole_%' AND transition_time < 2147483647")" 20000
+claim "a large batch is under way once more" begin_many ended 60000
+ended=$(rows "SELECT MAX(id) FROM batch")
+claim "is aborted meanwhile" ask abort_batch "<batch_id>$ended</batch_id>"
+wait "$many"
+claim "its submitter hears of that" grep -q 'ended meanwhile' "$work/many.answer"
+rows "UPDATE batch SET logical_start_time = logical_start_time - 100 WHERE description <> ''"
+kill -KILL "$submission_pid"
+rm -f "$work/submission.socket"
+start_submission
+claim "what remains of it" within 60 nothing_is_under_way
+claim "is cancelled" is "$(rows "SELECT state FROM batch WHERE id = $ended") $(count "workunit WHERE batch = $ended AND error_mask = 0")" "3 0"
 
 # --- when something is away
 touch "$project/stop_web"
