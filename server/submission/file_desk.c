@@ -132,9 +132,11 @@ enum status desk_query_files(struct desk *desk, const struct files_named *named,
     lock = inputs_lock_shared(downloads);
     for (size_t i = 0; i < named->count; i++) {
         struct arena_mark mark = arena_mark(desk->arena);
+        const char *place = place_of(desk, named->names[i], desk->config->uldl_dir_fanout);
 
-        is_there[i] =
-            access(place_of(desk, named->names[i], desk->config->uldl_dir_fanout), F_OK) == 0;
+        is_there[i] = access(place, F_OK) == 0;
+        if (is_there[i])
+            inputs_count_on(place);
         arena_rewind(desk->arena, mark);
     }
     status = repeat_transaction(desk->db, note_files, &noting);
@@ -239,7 +241,8 @@ enum status files_upload_close(struct files_upload *upload)
     struct text name = upload->named->names[upload->begun - 1], said = md5_in_name(name);
     bool is_kept = fsync(upload->descriptor) == 0 &&
                    file_give(upload->descriptor, file->temporary) &&
-                   md5_hex_of_descriptor(upload->descriptor, file->md5) == STATUS_OK;
+                   md5_hex_of_descriptor(upload->descriptor, file->md5) == STATUS_OK &&
+                   inputs_made(upload->descriptor);
 
     if (!is_kept)
         return fail_io(upload, "written");
@@ -260,7 +263,10 @@ static enum status check_same(const struct files_upload *upload, size_t index)
     const struct job_file_coming *file = &upload->files[index];
     char there[MD5_HEX_SIZE];
     int64_t bytes = 0;
-    enum status status = md5_hex_of_file(file->place, there, &bytes, upload->desk->failure);
+    enum status status;
+
+    inputs_count_on(file->place);
+    status = md5_hex_of_file(file->place, there, &bytes, upload->desk->failure);
 
     if (status == STATUS_OK && strcmp(there, file->md5) != 0)
         return fail(upload->desk->failure, STATUS_INVALID,
@@ -296,17 +302,17 @@ static enum status place_file(struct files_upload *upload, size_t index)
                                   index, strerror(error));
 }
 
-static void take_back(struct files_upload *upload)
+/* But for what others count on meanwhile. */
+static void take_back(struct files_upload *upload, int lock)
 {
-    for (size_t i = 0; i < upload->begun; i++) {
+    bool takes_away = inputs_lock_become_alone(lock);
+
+    for (size_t i = 0; i < upload->begun && takes_away; i++) {
         struct job_file_coming *file = &upload->files[i];
 
-        if (!file->is_placed)
-            continue;
-        (void)unlink(file->place);
-        (void)unlink(text_string(upload->desk->arena,
-                                 text_print(upload->desk->arena, "%s.md5", file->place)));
-        file->is_placed = false;
+        if (file->is_placed && inputs_take_away(file->place))
+            (void)unlink(text_string(upload->desk->arena,
+                                     text_print(upload->desk->arena, "%s.md5", file->place)));
     }
 }
 
@@ -327,7 +333,7 @@ enum status files_upload_finish(struct files_upload *upload)
     if (status == STATUS_OK && upload->named->count > 0)
         status = desk_failed(desk, repeat_transaction(desk->db, note_files, &noting), "job_file");
     if (status != STATUS_OK && status != STATUS_DB_UNKNOWN)
-        take_back(upload);
+        take_back(upload, lock);
     inputs_unlock(lock);
     return status;
 }

@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "server/base/banned.h"
@@ -43,4 +44,27 @@ void inputs_unlock(int lock)
 {
     if (lock >= 0)
         close(lock);
+}
+
+/* --- files that others may count on ----------------------------------------------------------- */
+
+static const struct timespec unused_since = {.tv_sec = 0}, unchanged = {.tv_nsec = UTIME_OMIT},
+                             of_now = {.tv_nsec = UTIME_NOW};
+
+bool inputs_made(int descriptor)
+{
+    return futimens(descriptor, (const struct timespec[]){unused_since, unchanged}) == 0;
+}
+
+void inputs_count_on(const char *path)
+{
+    (void)utimensat(AT_FDCWD, path, (const struct timespec[]){of_now, unchanged}, 0);
+}
+
+bool inputs_take_away(const char *path)
+{
+    struct stat info;
+
+    return stat(path, &info) == 0 && info.st_atim.tv_sec == unused_since.tv_sec &&
+           unlink(path) == 0;
 }

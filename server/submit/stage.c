@@ -3,10 +3,8 @@
  * the place is taken: so a reader never sees half a file, and two programs that stage the same
  * name cannot both win. Thousands of jobs share files, so each is read once.
  *
- * A copy is taken away again when nothing came of the jobs, unless another program counts on it:
- * one that has the folder's lock (inputs_lock.h), or had it. That one sets the file's time of last
- * access, which is 0 from our copying on; whoever only reads the file may set it too, and then it
- * stays for nothing. */
+ * A copy is taken away again when nothing came of the jobs, unless another program counts on it
+ * (inputs_lock.h). */
 #include "server/submit/stage.h"
 
 #include "config/config.h"
@@ -31,7 +29,8 @@
 
 #include "server/base/banned.h"
 
-#define COPY_BYTES 65536
+#define COPY_BYTES    65536
+#define SUM_BYTES_MAX 256
 
 struct staged {
     struct job_file file;
@@ -62,22 +61,6 @@ struct stage *stage_create(struct arena *arena, const struct config *config)
     return stage;
 }
 
-static const struct timespec unused_since = {.tv_sec = 0}, unchanged = {.tv_nsec = UTIME_OMIT},
-                             of_now = {.tv_nsec = UTIME_NOW};
-
-static bool is_unused(const char *path)
-{
-    struct stat info;
-    return stat(path, &info) == 0 && info.st_atim.tv_sec == unused_since.tv_sec;
-}
-
-/* Of a file that another program may have copied. One of another user can only be taken away by
- * that one. */
-static void count_on(const char *path)
-{
-    (void)utimensat(AT_FDCWD, path, (const struct timespec[]){of_now, unchanged}, 0);
-}
-
 size_t stage_copied(const struct stage *stage)
 {
     return stage->copied_count;
@@ -95,8 +78,7 @@ void stage_end(struct stage *stage, bool keep)
 {
     bool takes_away = !keep && inputs_lock_become_alone(stage->lock);
     for (struct copied *copied = stage->copied; copied && takes_away; copied = copied->next)
-        if (is_unused(copied->path))
-            (void)unlink(copied->path);
+        (void)inputs_take_away(copied->path);
     HASH_CLEAR(hh, stage->files);
     stage->copied = NULL;
     inputs_unlock(stage->lock);
@@ -148,8 +130,7 @@ static enum status copy_open(const struct copy_source *from, const char *tempora
         return fail_io(failure, temporary, "create");
     bool copied = (from->descriptor >= 0 ? copy_bytes(from->descriptor, to)
                                          : file_write_all(to, from->text)) &&
-                  file_give(to, target) && fchmod(to, mode) == 0 &&
-                  futimens(to, (const struct timespec[]){unused_since, unchanged}) == 0 &&
+                  file_give(to, target) && fchmod(to, mode) == 0 && inputs_made(to) &&
                   fsync(to) == 0;
     enum status status = copied ? STATUS_OK : fail_io(failure, temporary, "copy");
     (void)close(to);
@@ -209,7 +190,7 @@ static enum status place_file(struct stage *stage, const char *source, const cha
         return status;
     if (access(target, F_OK) != 0)
         return copy_file(stage, source, target, mode, failure);
-    count_on(target);
+    inputs_count_on(target);
     status = md5_hex_of_file(target, there, &bytes, failure);
     if (status == STATUS_OK && strcmp(there, file->md5) != 0)
         return fail(failure, STATUS_INVALID, "%s exists with different content; %s", target,
@@ -258,6 +239,45 @@ static enum status measure_gzip(const char *target, struct job_file *file, struc
     return STATUS_OK;
 }
 
+static bool is_newer(const struct stat *a, const struct stat *b)
+{
+    return a->st_mtim.tv_sec != b->st_mtim.tv_sec ? a->st_mtim.tv_sec > b->st_mtim.tv_sec
+                                                  : a->st_mtim.tv_nsec > b->st_mtim.tv_nsec;
+}
+
+/* "MD5 BYTES", as BOINC's programs and ours leave it in NAME.md5; false: there is none, or it is
+ * not of the file as it is. */
+static bool read_sum(struct stage *stage, const char *target, struct job_file *file)
+{
+    const char *path = text_string(stage->arena, text_print(stage->arena, "%s.md5", target));
+    struct failure unused;
+    struct stat of_file, of_sum;
+    struct text line, md5;
+    double bytes;
+
+    if (stat(target, &of_file) != 0 || stat(path, &of_sum) != 0 || !is_newer(&of_sum, &of_file) ||
+        file_read(stage->arena, path, SUM_BYTES_MAX, &line, &unused) != STATUS_OK)
+        return false;
+    line = text_trim(line);
+    md5 = text_split(&line, ' ');
+    if (!text_is_hex(md5, MD5_HEX_SIZE - 1) || !text_to_real(line, &bytes) ||
+        bytes != (double)of_file.st_size)
+        return false;
+    memcpy(file->md5, md5.at, MD5_HEX_SIZE - 1);
+    file->md5[MD5_HEX_SIZE - 1] = '\0';
+    file->bytes = of_file.st_size;
+    return true;
+}
+
+/* Of a file that lies where clients fetch it. A large one takes minutes to read. */
+static enum status measure(struct stage *stage, const char *target, struct job_file *file,
+                           struct failure *failure)
+{
+    return read_sum(stage, target, file)
+               ? STATUS_OK
+               : md5_hex_of_file(target, file->md5, &file->bytes, failure);
+}
+
 static enum status find_input(struct stage *stage, struct text argument, struct job_file *file,
                               const char **ret_target, struct failure *failure)
 {
@@ -277,8 +297,8 @@ static enum status find_input(struct stage *stage, struct text argument, struct 
         return place_file(stage, source, target, 0644, clients_keep_names, file, failure);
     if (text_equal(argument, file->name)) {
         if (access(target, F_OK) == 0) {
-            count_on(target);
-            return md5_hex_of_file(target, file->md5, &file->bytes, failure);
+            inputs_count_on(target);
+            return measure(stage, target, file, failure);
         }
         if (access(root, F_OK) == 0)
             return place_file(stage, root, target, 0644, clients_keep_names, file, failure);
@@ -322,7 +342,7 @@ enum status stage_text(struct stage *stage, struct text text, const char *target
         return status == STATUS_OK ? status : fail(failure, status, "%s", why.text);
     if (access(kept, F_OK) != 0)
         return fail(failure, status, "%s", why.text);
-    count_on(kept); /* it was there, or another was faster */
+    inputs_count_on(kept); /* it was there, or another was faster */
     return check_same(kept, text, failure);
 }
 
@@ -499,6 +519,6 @@ enum status stage_gzip(struct stage *stage, struct job_file *file, struct failur
     if (access(zipped, F_OK) != 0)
         status = make_gzip(stage, target, zipped, failure);
     else
-        count_on(zipped);
+        inputs_count_on(zipped);
     return status == STATUS_OK ? measure_gzip(target, file, stage->arena, failure) : status;
 }

@@ -226,6 +226,19 @@ claim "a path" not_made 'input file' '' "<job>$(file local_staged ../config.xml)
 claim "a file that is not there" not_made 'no input file nothing' '' "<job>$(file local_staged nothing)</job>"
 echo staged >"$project/download/staged_1"
 claim "one that is" submit '' "<job>$(file local_staged staged_1)</job>"
+sum() { rows "SELECT xml_doc FROM workunit WHERE name = '$1'" | grep -oE '<md5_cksum>[^<]*' | cut -c 12-; }
+staged=$project/download/$(in_hierarchy staged_1 | grep /)
+printf '%032d 7.000000000000000e+00\n' 5 >"$staged.md5"
+claim "its sum is not read again" submit '' "<job><name>summed</name>$(file local_staged staged_1)</job>"
+claim "where it lies beside the file" is "$(sum summed)" "$(printf '%032d' 5)"
+printf '%032d 8\n' 5 >"$staged.md5"
+claim "unless it is of another size" submit '' "<job><name>resized</name>$(file local_staged staged_1)</job>"
+claim "then the file is read" is "$(sum resized)" "$(md5sum <"$staged" | cut -c 1-32)"
+printf '%032d 7\n' 5 >"$staged.md5"
+touch "$staged"
+claim "or older than the file" submit '' "<job><name>changed</name>$(file local_staged staged_1)</job>"
+claim "which is read then too" is "$(sum changed)" "$(md5sum <"$staged" | cut -c 1-32)"
+rm "$staged.md5"
 remote() { echo "<job><name>$1</name><input_file><mode>remote</mode><url>http://example.org/a</url><nbytes>5.000000</nbytes><md5>$2</md5></input_file></job>"; }
 claim "one elsewhere" submit '' "$(remote far 5d41402abc4b2a76b9719d911017c592)"
 claim "is named by its checksum" grep -q 'jf_5d41402abc4b2a76b9719d911017c592.*http://example.org/a' <(rows "SELECT REPLACE(xml_doc, '\n', ' ') FROM workunit WHERE name = 'far'" | tr '\n' ' ')
@@ -336,6 +349,14 @@ done
 echo program >"$project/download/work_1"
 claim "the name of a program" no_files 'a file of the project' work_1 "$work/hello"
 claim "a name but for capitals" no_files 'only by capitals' IN_1.dat "$work/hello"
+claim "nor what came before it" no_files 'only by capitals' 'in_4.dat IN_1.dat' "$work/hello" "$work/hello"
+flock -F -s "$project/download" sleep 600 &
+holder=$!
+within 10 not flock -xn "$project/download" true
+files upload_files 'in_4.dat IN_1.dat' "$work/hello" "$work/hello"
+claim "while another may count on it" heard 'only by capitals'
+claim "that stays" is "$(in_hierarchy 'in_4.dat*' | wc -l)" 2
+end_process "$holder"
 key=$eve
 claim "of nobody who submits" no_files 'may not submit' in_2.dat "$work/hello"
 key=$account
