@@ -157,18 +157,6 @@ static bool proves(const struct output_request *request, struct text key, struct
     return secret_equal(proof, text_from(md5));
 }
 
-/* Of a form the submitter himself. */
-static enum status check_submitter(struct output_exchange *exchange, struct text authenticator,
-                                   int64_t owner)
-{
-    struct submitter submitter;
-    enum status status = desk_submitter(exchange->desk, authenticator, &submitter);
-
-    if (status == STATUS_OK)
-        exchange->userid = submitter.userid;
-    return status == STATUS_OK && submitter.userid != owner ? STATUS_NOT_FOUND : status;
-}
-
 static enum status check_proof(struct output_exchange *exchange,
                                const struct output_request *request, struct text proof,
                                int64_t owner)
@@ -186,18 +174,26 @@ static enum status check_proof(struct output_exchange *exchange,
     return proves(request, user.authenticator, proof) ? STATUS_OK : STATUS_NOT_FOUND;
 }
 
+/* Of a form the submitter himself, before anything is looked up, so that others cannot ask what
+ * there is. */
 static enum status check_right(struct output_exchange *exchange,
                                const struct output_parameters *parameters,
                                const struct output_request *request)
 {
+    bool is_form = exchange->is_posted && parameters->authenticator.length > 0;
+    struct submitter submitter = {.userid = 0};
     int64_t owner = 0;
-    enum status status = desk_output_owner(exchange->desk, &request->wanted, &owner);
+    enum status status =
+        is_form ? desk_submitter(exchange->desk, parameters->authenticator, &submitter) : STATUS_OK;
 
+    exchange->userid = status == STATUS_OK ? submitter.userid : 0;
+    if (status == STATUS_OK)
+        status = desk_output_owner(exchange->desk, &request->wanted, &owner);
     if (status != STATUS_OK)
         return status;
-    return exchange->is_posted && parameters->authenticator.length > 0
-               ? check_submitter(exchange, parameters->authenticator, owner)
-               : check_proof(exchange, request, parameters->auth_str, owner);
+    if (is_form)
+        return submitter.userid == owner ? STATUS_OK : STATUS_NOT_FOUND;
+    return check_proof(exchange, request, parameters->auth_str, owner);
 }
 
 /* --- the answer ------------------------------------------------------------------------------- */
@@ -218,14 +214,23 @@ static void say(struct output_exchange *exchange, int status, const char *phrase
     buffer_free(&page);
 }
 
-/* Names of output files are made by us, of letters that need no escape. */
+/* Names of output files are usually made by us; one that a template has may hold anything. */
+static bool needs_no_escape(struct text name)
+{
+    for (size_t i = 0; i < name.length; i++)
+        if ((unsigned char)name.at[i] < ' ' || name.at[i] == 127 || name.at[i] == '"' ||
+            name.at[i] == '\\')
+            return false;
+    return true;
+}
+
 static void send_head(struct output_exchange *exchange, struct text name, int64_t bytes)
 {
     struct buffer head = buffer_on_heap(HEAD_MAX);
 
     exchange->status = 200;
     buffer_add_string(&head, "Content-Type: application/octet-stream\r\n");
-    if (text_find(name, TEXT("\"")) == name.length && text_find(name, TEXT("\n")) == name.length)
+    if (needs_no_escape(name))
         buffer_print(&head, "Content-Disposition: attachment; filename=\"" TEXT_FORMAT "\"\r\n",
                      TEXT_ARG(name));
     if (bytes >= 0)

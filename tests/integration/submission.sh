@@ -146,6 +146,7 @@ rows "UPDATE workunit SET priority = 1 WHERE name = 'one_4'"
 ask query_batch2 "<min_mod_time>$now</min_mod_time><batch_name>one</batch_name>"
 claim "what did is told" is "$(value query_batch2/batch_size)" 1
 claim "one unknown name ends all" refused 'no batch two' query_batch2 '<batch_name>one</batch_name><batch_name>two</batch_name>'
+claim "too many batches at a glance" refused 'more than 1000' query_batch2 "$(printf '<batch_name>one</batch_name>%.0s' {1..1001})"
 claim "an answer" ask query_completed_job '<job_name>one_1</job_name>'
 claim "its output" heard "^query_completed_job/completed_job/stderr_out 'a &lt;&amp;\]\]&gt; b'"
 claim "its number" heard "^query_completed_job/completed_job/canonical_resultid"
@@ -216,9 +217,9 @@ claim "nor of another" not_made "no batch $bobs" "<batch_id>$bobs</batch_id>" "$
 claim "nor of nobody" not_made 'no batch 4711' '<batch_id>4711</batch_id>' "$(job fifth other)"
 claim "no jobs" not_made 'has no jobs' '' ''
 claim "a file too many" not_made 'job 2: .*1 file with each job, given: 2' '' "$(job fifth a)$(job sixth b "$(file inline c)")"
-claim "a name that is taken" not_made 'job first' '' "$(job fifth a)$(job first b)"
-claim "a name twice" not_made 'job fifth' '' "$(job fifth a)$(job fifth b)"
-claim "a name of many taken" not_made 'job first' '' "$(seq 5000 | awk '{ print "<job><name>many_" $1 "</name><input_file><mode>inline</mode><source>" $1 % 20 "</source></input_file></job>" }'; job first b)"
+claim "a name that is taken" not_made 'job 2: the name first is taken already, from before' '' "$(job fifth a)$(job first b)"
+claim "a name twice" not_made 'job 2: the name fifth is taken in job 1 already' '' "$(job fifth a)$(job fifth b)"
+claim "a name of many taken" not_made 'job 5001: the name first is taken' '' "$(seq 5000 | awk '{ print "<job><name>many_" $1 "</name><input_file><mode>inline</mode><source>" $1 % 20 "</source></input_file></job>" }'; job first b)"
 for mode in foo sandbox local semilocal ''; do
     claim "mode \"$mode\"" not_made 'are not taken' '' "<job>$(file "$mode" /etc/passwd)</job>"
 done
@@ -403,6 +404,18 @@ posted "cmd=workunit_file&wu_name=gives_1&file_num=0" "$bob"
 claim "of another" is "$status" 404
 posted "cmd=workunit_file&wu_name=../../config.xml&file_num=0"
 claim "nor of a path" is "$status" 404
+for name in gives_1 none_1; do
+    posted "cmd=workunit_file&wu_name=$name&file_num=0" 00000000000000000000000000000000
+    claim "who has no key does not hear whether there is $name" is "$status" 403
+done
+rows "UPDATE result SET xml_doc_in = '<file_info><name>a\\rb</name></file_info><result><file_ref><file_name>a\\rb</file_name></file_ref></result>' WHERE name = 'gives_3_0'"
+name=$(printf 'a\rb')
+place=$project/upload/$(printf '%x' $((16#$(printf '%s' "$name" | md5sum | cut -c 2-8) % 1024)))/$name
+mkdir -p "${place%/*}"
+echo "answer 3" >"$place"
+posted "cmd=workunit_file&wu_name=gives_3&file_num=0"
+claim "a name that no header can have" is "$status $(cat "$work/output")" "200 answer 3"
+rm "$place"
 posted "cmd=batch_files&batch_id=$gives"
 claim "all of a batch" is "$status" 200
 claim "are an archive" python3 -c 'import sys, zipfile
