@@ -435,6 +435,7 @@ static enum status make_jobs(struct submitting *submitting, const struct wanted_
                            submitting->id),
         .numbered = true,
         .is_held = true,
+        .counts_jobs = true,
         .names_inputs = true,
         .now = desk->now};
     enum status status = read_parameters(submitting, &settings.parameters);

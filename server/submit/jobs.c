@@ -462,11 +462,12 @@ static struct text refused_name(struct db *db)
     return text_first(words, text_find(words, TEXT("'")));
 }
 
-/* A name that is taken, by the line that has it. */
+/* A name that is taken, by the line or job that has it. */
 static enum status explain_part(struct jobs *jobs, const struct jobs_part *part, enum status status,
                                 struct failure *failure)
 {
     struct text name = refused_name(jobs->settings.db);
+    const char *what = jobs->settings.counts_jobs ? "job" : "line";
     uint64_t first = 0, last = 0;
 
     for (size_t i = 0; i < part->workunit_count && name.length > 0; i++)
@@ -478,12 +479,12 @@ static enum status explain_part(struct jobs *jobs, const struct jobs_part *part,
         return explain(jobs, status, failure);
     if (first != last)
         return fail(failure, status,
-                    "line %" PRIu64 ": job " TEXT_FORMAT " is in line %" PRIu64 " already", last,
-                    TEXT_ARG(name), first);
+                    "%s %" PRIu64 ": the name " TEXT_FORMAT " is taken in %s %" PRIu64 " already",
+                    what, last, TEXT_ARG(name), what, first);
     return fail(failure, status,
-                "line %" PRIu64 ": there is a job " TEXT_FORMAT
-                " already, from before or from an earlier line",
-                last, TEXT_ARG(name));
+                "%s %" PRIu64 ": the name " TEXT_FORMAT
+                " is taken already, from before or in an earlier %s",
+                what, last, TEXT_ARG(name), what);
 }
 
 /* Its documents are there. */

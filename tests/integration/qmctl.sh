@@ -533,14 +533,14 @@ same "files of a failed batch" "$(find "$project/download" -name in2)" ""
     echo '# a comment'
     echo "--wu_name Twice_2 $dir/in2"
 } >"$dir/lines"
-expect 1 '^qmctl: line 5: job Twice_2 is in line 2 already$' from_lines
+expect 1 '^qmctl: line 5: the name Twice_2 is taken in line 2 already$' from_lines
 {
     seq -f '--wu_name twice_%.0f '"$dir/in2" 600
     echo "--wu_name twice_7 $dir/in2"
 } >"$dir/lines"
-expect 1 '^qmctl: line 601: there is a job twice_7 already, from before or from an earlier line$' from_lines
+expect 1 '^qmctl: line 601: the name twice_7 is taken already, from before or in an earlier line$' from_lines
 echo "--wu_name single $dir/in1" >"$dir/lines"
-expect 1 '^qmctl: line 1: there is a job single already' from_lines
+expect 1 '^qmctl: line 1: the name single is taken already' from_lines
 same "jobs of these lines" "$(sql -e "SELECT COUNT(*) FROM $database.workunit WHERE name LIKE 'twice%'")" 0
 
 # What was committed before it stays, with its files; the rest is made when the lines are given again.
