@@ -12,7 +12,7 @@
 
 #include "server/base/banned.h"
 
-enum { BATCHES_AT_ONCE = 100 };
+enum { BATCHES_AT_ONCE = 100, GLANCES_MAX = 1000 /* batches, each looked for and counted */ };
 
 struct rpc_call {
     struct desk *desk;
@@ -388,8 +388,8 @@ static enum status query_batch2(struct rpc_call *call)
     int64_t now = 0;
     enum status status = read_real(call, "min_mod_time", call->request.min_mod_time, &since);
 
-    if (ids == NULL)
-        return fail(call->desk->failure, STATUS_TOO_LARGE, "too many names");
+    if (ids == NULL || names->count > GLANCES_MAX)
+        return fail(call->desk->failure, STATUS_TOO_LARGE, "more than %d batches", GLANCES_MAX);
     if (status == STATUS_OK && (since < 0 || since > (double)INT32_MAX))
         status = fail(call->desk->failure, STATUS_INVALID, "min_mod_time is no time");
     if (status == STATUS_OK)

@@ -15,7 +15,7 @@ enum {
     SUBMITTED_JOBS_MAX = 1000000,
     SUBMITTED_FILES_MAX = 256,      /* of a job */
     SUBMITTED_LINE_MAX = 4096,      /* bytes of a command line */
-    SUBMITTED_CONTENT_MAX = 4 << 20 /* bytes of a job's texts, with its inline files */
+    SUBMITTED_CONTENT_MAX = 4 << 20 /* bytes of a job's text, such as an inline file */
 };
 
 struct wanted_file {
