@@ -57,7 +57,7 @@ struct jobs_settings {
     bool by_transitioner;  /* no results: BOINC's transitioner makes them */
     bool is_held;          /* nor is any job seen by a transition, until somebody sets its
                               transition_time; files that were copied stay only by jobs_end */
-    bool counts_jobs;      /* the numbers of job lines are those of jobs, in words to who gave them */
+    bool counts_jobs;      /* job_line.number is that of a job, not of a line */
     bool names_inputs;     /* input files are names in the download folder, never paths */
     bool skips_known;      /* a job whose name is there already is not made again */
     uint64_t commit_every; /* jobs, about, after which what was written is committed; 0: never */
