@@ -16,7 +16,46 @@
 
 /* Silence is borne for so long, and on the whole so many bytes have to come each second. */
 enum { PATIENCE_S = 60, BYTES_PER_SECOND_LEAST = 1000, DROP_S = 10 };
+/* Below this many bytes a second a line is slow, once it was waited for so long. */
+enum { SLOW_AFTER_S = 5, SLOW_BYTES_PER_SECOND = 100000 };
 #define NS_OF_S UINT64_C(1000000000)
+
+/* --- how slow it is ---------------------------------------------------------------------------
+ */
+
+static void begin_wait(struct peer *peer)
+{
+    atomic_store(&peer->waiting_ns, clock_ns());
+}
+
+static void end_wait(struct peer *peer, ssize_t bytes)
+{
+    atomic_fetch_add(&peer->waited_ns, clock_ns() - atomic_load(&peer->waiting_ns));
+    atomic_store(&peer->waiting_ns, 0);
+    if (bytes > 0)
+        atomic_fetch_add(&peer->moved, (uint64_t)bytes);
+}
+
+static void begin_count(struct peer *peer)
+{
+    atomic_store(&peer->moved, 0);
+    atomic_store(&peer->waited_ns, 0);
+    atomic_store(&peer->waiting_ns, 0);
+}
+
+uint64_t peer_slowness(const struct peer *peer)
+{
+    uint64_t since_ns = atomic_load(&peer->waiting_ns), now_ns = clock_ns();
+    uint64_t waited_ns = atomic_load(&peer->waited_ns), slowness;
+
+    if (since_ns == 0 || now_ns < since_ns ||
+        waited_ns + now_ns - since_ns < SLOW_AFTER_S * NS_OF_S)
+        return 0;
+    slowness = (waited_ns + now_ns - since_ns) / (atomic_load(&peer->moved) + 1);
+    return slowness > NS_OF_S / SLOW_BYTES_PER_SECOND ? slowness : 0;
+}
+
+/* --- what comes ------------------------------------------------------------------------------- */
 
 static bool is_overdue(const struct peer *peer)
 {
@@ -31,13 +70,17 @@ static bool hear(struct peer *peer, int seconds)
     struct pollfd wait = {.fd = peer->from, .events = POLLIN};
     size_t most = PEER_PIECE;
     ssize_t got;
+    bool is_there;
 
     if (peer->is_cgi && peer->left < PEER_PIECE)
         most = (size_t)peer->left;
     do {
-        if (most == 0 || is_overdue(peer) || poll(&wait, 1, seconds * 1000) == 0)
+        if (most == 0 || is_overdue(peer))
             return false;
-        got = read(peer->from, peer->piece, most);
+        begin_wait(peer);
+        is_there = poll(&wait, 1, seconds * 1000) != 0;
+        got = is_there ? read(peer->from, peer->piece, most) : 0;
+        end_wait(peer, got);
     } while (got < 0 && errno == EINTR);
     if (got <= 0)
         return false;
@@ -55,6 +98,7 @@ enum status peer_begin(struct peer *peer, int connection)
     peer->is_cgi = peer->has_ended = peer->is_broken = false;
     peer->begun_ns = clock_ns();
     peer->got = 0;
+    begin_count(peer);
     peer->left = 0;
     peer->rest = NO_TEXT;
     fcgi_stream_begin(&peer->stream);
@@ -86,6 +130,7 @@ void peer_begin_cgi(struct peer *peer)
     peer->has_ended = peer->is_broken = false;
     peer->begun_ns = clock_ns();
     peer->got = 0;
+    begin_count(peer);
     peer->rest = NO_TEXT;
     if (!text_to_i64(text_from(getenv("CONTENT_LENGTH")), &left) || left < 0)
         left = INT64_MAX;
@@ -133,13 +178,19 @@ enum status peer_next(struct peer *peer, struct text *ret_bytes)
     }
 }
 
+/* --- what is answered -------------------------------------------------------------------------
+ */
+
 /* Each call has the time that listener_accept gives; whoever takes longer has gone. */
 static void send_all(struct peer *peer, struct text bytes)
 {
     while (bytes.length > 0 && !peer->is_broken) {
-        ssize_t put = peer->is_cgi ? write(peer->to, bytes.at, bytes.length)
-                                   : send(peer->to, bytes.at, bytes.length, MSG_NOSIGNAL);
+        ssize_t put;
 
+        begin_wait(peer);
+        put = peer->is_cgi ? write(peer->to, bytes.at, bytes.length)
+                           : send(peer->to, bytes.at, bytes.length, MSG_NOSIGNAL);
+        end_wait(peer, put);
         if (put < 0 && errno == EINTR)
             continue;
         peer->is_broken = put <= 0;

@@ -9,6 +9,7 @@
 #include "server/base/text.h"
 #include "server/web/fcgi_stream.h"
 
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -23,6 +24,10 @@ struct peer {
     int64_t left;   /* CGI: of the body, as far as the web server says */
     uint64_t begun_ns;
     uint64_t got; /* bytes, of all */
+    /* For peer_slowness, by another thread. */
+    _Atomic uint64_t moved;      /* bytes, either way */
+    _Atomic uint64_t waited_ns;  /* for the web server, in all */
+    _Atomic uint64_t waiting_ns; /* since when it is waited for; 0: it is not */
     struct fcgi_stream stream;
     struct text rest; /* of the piece, not looked at yet */
     char piece[PEER_PIECE];
@@ -39,6 +44,9 @@ MUST_CHECK enum status peer_next(struct peer *peer, struct text *ret_bytes);
 /* Bytes of the answer, its HTTP head first; an rpc_send, whose context
  * is the peer. */
 void peer_send(void *context, struct text bytes);
+/* How long each byte, either way, has been waited for on the average, ns; 0: it is not waited for
+ * at the moment, or was not for long yet, or it is not slow. Any thread. */
+uint64_t peer_slowness(const struct peer *peer);
 /* The answer was sent. What still comes of the body is dropped, since web servers may fail to pass
  * an answer on while they have something to give. */
 void peer_end(struct peer *peer);

@@ -18,6 +18,7 @@
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -25,6 +26,12 @@
 
 enum { THREADS_MAX = 64, DRAIN_S = 60, RECOVER_EVERY_S = 60, RECOVER_ONE_IN = 50 };
 #define CONFIG_BYTES ((size_t)64 << 20)
+
+/* What a thread serves. */
+struct served_line {
+    const struct peer *peer;
+    int connection; /* -1: none */
+};
 
 struct submission {
     const struct submission_options *options;
@@ -39,6 +46,8 @@ struct submission {
     pthread_mutex_t turn; /* who has it waits for the next connection */
     pthread_mutex_t lock; /* of what follows */
     struct config *config;
+    struct served_line places[THREADS_MAX];
+    int place_count;
 };
 
 static bool is_to_end(void *context)
@@ -103,7 +112,7 @@ static void reload(struct submission *submission)
     config_release(former);
 }
 
-/* --- the threads -------------------------------------------------------------------------------
+/* --- the next one ------------------------------------------------------------------------------
  */
 
 /* The next connection; false: there will be none. */
@@ -126,9 +135,72 @@ static bool next_connection(struct submission *submission, int *ret_connection)
     return *ret_connection >= 0;
 }
 
+/* --- who is slow gives way ---------------------------------------------------------------------
+ */
+
+static struct served_line *take_place(struct submission *submission, const struct peer *peer)
+{
+    struct served_line *place;
+
+    pthread_mutex_lock(&submission->lock);
+    place = &submission->places[submission->place_count++];
+    *place = (struct served_line){.peer = peer, .connection = -1};
+    pthread_mutex_unlock(&submission->lock);
+    return place;
+}
+
+/* From here on it is this one; -1: it is over. */
+static void set_connection(struct submission *submission, struct served_line *place, int connection)
+{
+    pthread_mutex_lock(&submission->lock);
+    place->connection = connection;
+    pthread_mutex_unlock(&submission->lock);
+}
+
+/* The slowest, unless a place is free. */
+static const struct served_line *slowest(const struct submission *submission)
+{
+    const struct served_line *found = NULL;
+    uint64_t most = 0;
+
+    for (int i = 0; i < submission->place_count; i++) {
+        const struct served_line *place = &submission->places[i];
+        uint64_t slowness = place->connection >= 0 ? peer_slowness(place->peer) : 0;
+
+        if (place->connection < 0)
+            return NULL;
+        if (slowness > most) {
+            most = slowness;
+            found = place;
+        }
+    }
+    return found;
+}
+
+/* Where others wait. Its thread finds the line cut, and answers that, if anybody hears it. */
+static void give_way(struct submission *submission)
+{
+    struct pollfd queue = {.fd = listener_socket(submission->listener), .events = POLLIN};
+    const struct served_line *place;
+
+    if (poll(&queue, 1, 0) <= 0)
+        return;
+    pthread_mutex_lock(&submission->lock);
+    place = slowest(submission);
+    if (place != NULL) {
+        (void)shutdown(place->connection, SHUT_RDWR);
+        log_line(LOG_LEVEL_WARNING, "event=slow_line_cut");
+    }
+    pthread_mutex_unlock(&submission->lock);
+}
+
+/* --- the threads -------------------------------------------------------------------------------
+ */
+
 static void *run_thread(void *argument)
 {
     struct submission *submission = argument;
+    struct served_line *place;
     struct clerk clerk;
     int connection;
 
@@ -140,11 +212,14 @@ static void *run_thread(void *argument)
     clerk.limits = submission->limits;
     clerk.is_to_end = is_to_end;
     clerk.context = submission;
+    place = take_place(submission, clerk.peer);
     while (next_connection(submission, &connection)) {
         struct config *config = current_config(submission);
 
+        set_connection(submission, place, connection);
         if (peer_begin(clerk.peer, connection) == STATUS_OK)
             clerk_serve(&clerk, config);
+        set_connection(submission, place, -1);
         (void)close(connection);
         config_release(config);
     }
@@ -192,6 +267,7 @@ static void run_until_stopped(struct submission *submission, struct clerk *clerk
             return;
         if (signal_number == SIGHUP)
             reload(submission);
+        give_way(submission);
         if (clock_seconds() - recovered < RECOVER_EVERY_S)
             continue;
         recovered = clock_seconds();

@@ -520,6 +520,27 @@ start_submission
 claim "what remains of it" within 60 nothing_is_under_way
 claim "is cancelled" is "$(rows "SELECT state FROM batch WHERE id = $ended") $(count "workunit WHERE batch = $ended AND error_mask = 0")" "3 0"
 
+# --- slow lines, as Apache hands them on
+sed -i 's|<submission>1|<submit_threads>2</submit_threads>&|' "$project/config.xml"
+end_process "$submission_pid"
+rm -f "$work/submission.socket"
+start_submission
+for i in 1 2; do
+    python3 "$QM_SOURCE_DIR/tests/integration/submission/slow_line.py" "$work/submission.socket" >"$work/slow$i" &
+    started+=("$!")
+    within 10 grep -q begun "$work/slow$i"
+done
+sleep 7
+claim "slow lines stay while nobody waits behind them" not grep -q cut "$work/slow1" "$work/slow2"
+curl -s -m 5 --data-urlencode 'request=<ping/>' "$(desk)" >"$work/raw" &
+first=$!
+curl -s -m 5 --data-urlencode 'request=<ping/>' "$(desk)" >"$work/raw2"
+claim "then one gives way" grep -q '<success>1<' "$work/raw2"
+wait "$first"
+claim "to all of them" grep -q '<success>1<' "$work/raw"
+claim "which hears of it" within 5 grep -q cut "$work/slow1" "$work/slow2"
+claim "and but one" is "$(cat "$work/slow1" "$work/slow2" | grep -c cut)" 1
+
 # --- when something is away
 touch "$project/stop_web"
 ask query_batches ''
