@@ -4,8 +4,10 @@
 #include "db/batches.h"
 #include "db/submitted.h"
 #include "server/base/arena.h"
+#include "server/base/clock.h"
 #include "server/passes/batch_pass.h"
 #include "server/passes/pass_repeat.h"
+#include "server/submission/count_pauses.h"
 
 #include "server/base/banned.h"
 
@@ -166,11 +168,16 @@ enum status desk_refresh(struct desk *desk, const struct submitter *submitter,
                          struct owned_batch_row *batch)
 {
     struct refreshing refreshing = {.desk = desk, .id = batch->id};
+    double began = clock_seconds(), ended;
     enum status status = STATUS_OK;
 
-    if (batch->state != BATCH_IN_PROGRESS && batch->state != BATCH_ABORTED)
+    if ((batch->state != BATCH_IN_PROGRESS && batch->state != BATCH_ABORTED) ||
+        (desk->pauses != NULL && !count_pauses_is_over(desk->pauses, batch->id, began)))
         return STATUS_OK;
     status = repeat_transaction(desk->db, refresh_row, &refreshing);
+    ended = clock_seconds();
+    if (desk->pauses != NULL)
+        count_pauses_begin(desk->pauses, batch->id, ended - began, ended);
     if (status == STATUS_OK)
         status =
             db_owned_batch(desk->db, desk->arena, submitter->userid, batch->id, NO_TEXT, batch);

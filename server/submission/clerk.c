@@ -157,6 +157,7 @@ static struct desk open_desk(struct clerk *clerk, struct config *config, struct 
                          .arena = clerk->arena,
                          .failure = failure,
                          .limits = clerk->limits,
+                         .pauses = clerk->pauses,
                          .address = peer_variable(clerk->peer, "REMOTE_ADDR"),
                          .now = (int64_t)time(NULL),
                          .is_to_end = clerk->is_to_end,

@@ -11,6 +11,7 @@
 
 struct arena;
 struct config;
+struct count_pauses;
 struct db;
 struct join_limits;
 struct peer;
@@ -24,7 +25,8 @@ struct clerk {
     struct config *db_config;
     int64_t db_failures; /* in a row */
     uint64_t db_not_before_ns;
-    struct join_limits *limits; /* shared; NULL: none */
+    struct join_limits *limits;  /* shared; NULL: none */
+    struct count_pauses *pauses; /* likewise */
     bool (*is_to_end)(void *context);
     void *context;
 };

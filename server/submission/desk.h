@@ -23,6 +23,7 @@
 #include <stdint.h>
 
 struct config;
+struct count_pauses;
 struct db;
 struct join_limits;
 
@@ -35,6 +36,7 @@ struct desk {
     struct arena *arena; /* of the request */
     struct failure *failure;
     struct join_limits *limits;       /* on guessing keys; NULL: none */
+    struct count_pauses *pauses;      /* of counting; NULL: none */
     struct text address;              /* of who asks */
     int64_t now;                      /* epoch */
     bool (*is_to_end)(void *context); /* the process stops; NULL: it does not */

@@ -8,6 +8,7 @@
 #include "server/base/random.h"
 #include "server/join/join_limits.h"
 #include "server/submission/clerk.h"
+#include "server/submission/count_pauses.h"
 #include "server/submission/peer.h"
 #include "server/submission/rpc_reply.h"
 #include "server/web/listen.h"
@@ -37,6 +38,7 @@ struct submission {
     const struct submission_options *options;
     struct listener *listener;
     struct join_limits *limits;
+    struct count_pauses pauses;
     struct config *begun; /* what it was started with */
     pthread_t threads[THREADS_MAX];
     int thread_count;
@@ -210,6 +212,7 @@ static void *run_thread(void *argument)
         return NULL;
     }
     clerk.limits = submission->limits;
+    clerk.pauses = &submission->pauses;
     clerk.is_to_end = is_to_end;
     clerk.context = submission;
     place = take_place(submission, clerk.peer);
@@ -320,8 +323,10 @@ static void block_signals(struct submission *submission)
 enum status submission_run_fastcgi(const struct submission_options *options,
                                    struct failure *failure)
 {
-    struct submission submission = {
-        .options = options, .turn = PTHREAD_MUTEX_INITIALIZER, .lock = PTHREAD_MUTEX_INITIALIZER};
+    struct submission submission = {.options = options,
+                                    .pauses.lock = PTHREAD_MUTEX_INITIALIZER,
+                                    .turn = PTHREAD_MUTEX_INITIALIZER,
+                                    .lock = PTHREAD_MUTEX_INITIALIZER};
     struct clerk clerk;
     enum status status;
 
