@@ -130,10 +130,11 @@ enum status db_backlog(struct db *db, int64_t now, int64_t most, struct backlog 
     if (status == STATUS_OK)
         status = DB_ONE(db, admin_assimilations_waiting, NULL, &assimilations, .most = most);
     if (status == STATUS_OK)
-        *ret_backlog = (struct backlog){.transitions = overdue.jobs,
-                                        .oldest_transition = overdue.oldest,
-                                        .validations = validations.jobs,
-                                        .assimilations = assimilations.jobs};
+        *ret_backlog =
+            (struct backlog){.transitions = overdue.jobs,
+                             .oldest_transition = overdue.oldest <= now ? overdue.oldest : 0,
+                             .validations = validations.jobs,
+                             .assimilations = assimilations.jobs};
     return status;
 }
 

@@ -210,8 +210,8 @@ bool db_may_lag(const struct db *db);
 MUST_CHECK enum status db_catch_up(struct db *db);
 
 /* What waits for other programs of the project: transitions that are due (the oldest one's time, 0:
- * none), validation, assimilation. Each is counted up to `most`: what the count costs has a bound,
- * however much there is. */
+ * none, or only those that an administrator set to 0), validation, assimilation. Each is counted up
+ * to `most`: what the count costs has a bound, however much there is. */
 struct backlog {
     int64_t transitions, oldest_transition;
     int64_t validations, assimilations;

@@ -105,6 +105,14 @@ static void limits_and_backlog_are_read(void **state)
     assert_int_equal(backlog.transitions, 2);
     assert_int_equal(backlog.oldest_transition, 50);
     assert_int_equal(backlog.validations, 1);
+    /* Those that an administrator set to 0 are due, and hide nothing of the others. */
+    test_sql(f->database, "UPDATE workunit SET transition_time = 0 WHERE id = 1");
+    assert_status(STATUS_OK, db_backlog(f->db, 200, 1, &backlog));
+    assert_int_equal(backlog.transitions, 1);
+    assert_int_equal(backlog.oldest_transition, 50);
+    assert_status(STATUS_OK, db_backlog(f->db, 20, 2, &backlog));
+    assert_int_equal(backlog.transitions, 1);
+    assert_int_equal(backlog.oldest_transition, 0);
     assert_int_equal(backlog.assimilations, 1);
     test_sql(f->database, "UPDATE workunit SET mod_time = FROM_UNIXTIME(1000000000 + id)");
     assert_status(STATUS_OK, db_admin_oldest_waiting(f->db, &oldest));
