@@ -173,11 +173,22 @@ static bool is_of_words(const char *column)
     return column[0] == '<';
 }
 
+/* In a window that is too narrow for its columns, each row becomes a list: see page_style.c. */
+static const char *width_of(const char *const *columns)
+{
+    size_t count = 0;
+
+    while (columns[count] != NULL)
+        count++;
+    return count <= 2 ? "narrow" : count <= 5 ? "medium" : "wide";
+}
+
 void page_begin_table(struct page_table *table, struct buffer *page, const char *caption,
                       const char *const *columns)
 {
     *table = (struct page_table){.page = page, .columns = columns};
-    buffer_print(page, "<div class=\"wide\"><table>\n<caption>%s</caption>\n<thead><tr>", caption);
+    buffer_print(page, "<div class=\"table %s\"><table>\n<caption>%s</caption>\n<thead><tr>",
+                 width_of(columns), caption);
     for (; *columns != NULL; columns++)
         buffer_print(page, "<th scope=\"col\"%s>%s</th>",
                      is_of_words(*columns) ? " class=\"left\"" : "",

@@ -7,6 +7,20 @@
 
 #include "server/base/banned.h"
 
+/* Tables of this class have no columns: each cell is below the one before, behind the title of its
+ * column. */
+// clang-format off
+#define ROWS_AS_LISTS(class)                                                                  \
+    class " thead," class " td:empty{display:none}"                                           \
+    class " :is(table,tbody,tr,caption){display:block}"                                       \
+    class " tr{padding:.4rem 0;border-bottom:1px solid var(--edge)}"                          \
+    class " :is(th,td){display:flow-root;min-width:0;padding:.1rem 0;border:0;"               \
+          "white-space:normal;text-align:right;overflow-wrap:anywhere}"                       \
+    class " tr th{text-align:left;font-weight:600}"                                           \
+    class " td[data-label]::before{content:attr(data-label)}"                                 \
+    class " td.bar{width:auto}"
+// clang-format on
+
 const char page_style[] =
     ":root{color-scheme:light dark;--ground:#fff;--panel:#f5f7f9;--ink:#1a1f24;--soft:#515a63;"
     "--edge:#cbd2d9;--grid:#d5dbe1;--s1:#1f6fc4;--s2:#b65c00;--s3:#b3263b;--s4:#5d6771;"
@@ -18,8 +32,8 @@ const char page_style[] =
     "body{margin:0 auto;padding:1rem;max-width:75rem;background:var(--ground);color:var(--ink);"
     "font:100%/1.45 system-ui,sans-serif}\n"
     "h1{font-size:1.5rem;margin:0}\nh2{font-size:1.15rem;margin:2rem 0 .5rem}\n"
-    "p{margin:.35rem 0}\n.soft,.words,caption,.times,.legend,.plot span{color:var(--soft)}\n"
-    ".words,.times,.legend,.plot span,.soft{font-size:.85rem}\n"
+    "p{margin:.35rem 0}\n"
+    ".soft,.words,dt,caption,.times,.legend,.plot span{color:var(--soft);font-size:.85rem}\n"
     "code{font-family:ui-monospace,monospace;font-size:.9em;overflow-wrap:anywhere}\n"
     ".good{color:var(--good);font-weight:600}\n.bad strong{color:var(--bad)}\n"
     "#state ul{margin:.25rem 0;padding-left:1.2rem}\n"
@@ -27,21 +41,21 @@ const char page_style[] =
     "margin:1rem 0}\n"
     "dl.cards div{background:var(--panel);border:1px solid var(--edge);border-radius:.4rem;"
     "padding:.5rem .7rem}\n"
-    "dl.cards dt{color:var(--soft);font-size:.85rem}\n"
     "dl.cards dd{margin:0;font-size:1.3rem;font-variant-numeric:tabular-nums}\n"
     "dl.cards dd.words{font-size:.8rem}\n"
-    ".wide{overflow-x:auto;margin:.8rem 0}\n"
+    ".table{overflow-x:auto;margin:.8rem 0}\n"
     "table{border-collapse:collapse;width:100%;font-variant-numeric:tabular-nums}\n"
-    "caption{text-align:left;font-size:.85rem;padding-bottom:.3rem}\n"
+    "caption{text-align:left;padding-bottom:.3rem}\n"
     "th,td{padding:.25rem .6rem;border-bottom:1px solid var(--edge);text-align:right;"
     "vertical-align:top;font-weight:400;white-space:nowrap}\n"
     "thead th{color:var(--soft);font-size:.85rem;vertical-align:bottom;border-bottom-width:2px;"
     "white-space:normal}\n"
     "th:first-child,td.left,th.left{text-align:left;white-space:normal;min-width:4rem}th:first-"
     "child{min-width:9rem}\n"
+    "td::before{float:left;margin-right:1rem;color:var(--soft)}\n"
     "td.bar{width:15%;min-width:3rem}\ntd.bar svg{display:block;width:100%;height:.9rem}\n"
-    ".pictures{display:grid;grid-template-columns:repeat(auto-fit,minmax(min(100%,26rem),1fr));"
-    "gap:1.2rem}\n"
+    ".pictures{display:grid;gap:1.2rem;"
+    "grid-template-columns:repeat(auto-fit,minmax(min(100%,max(22rem,40%)),1fr))}\n"
     "figure{margin:0;min-width:0}\nfigcaption{font-weight:600;font-size:.95rem}\n"
     ".plot{position:relative;height:9rem;margin-top:1.2rem}\n"
     ".plot svg{display:block;width:100%;height:100%;background:var(--panel)}\n"
@@ -53,25 +67,17 @@ const char page_style[] =
     ".legend{list-style:none;margin:.2rem 0;padding:0;display:flex;flex-wrap:wrap;gap:.1rem 1rem}\n"
     ".key{width:.8rem;height:.8rem;margin-right:.35rem}\n"
     ".grid{stroke:var(--grid);fill:none;vector-effect:non-scaling-stroke}\n"
-    ".line{fill:none;stroke-width:2;vector-effect:non-scaling-stroke}\n"
-    ".area.s1{fill:var(--s1)}\n.area.s2{fill:var(--s2)}\n.area.s3{fill:var(--s3)}\n"
-    ".area.s4{fill:var(--s4)}\n"
-    ".line.s1{stroke:var(--s1)}\n.line.s2{stroke:var(--s2)}\n.line.s3{stroke:var(--s3)}\n"
-    ".line.s4{stroke:var(--s4)}\n"
+    ".line{fill:none;stroke:currentColor;stroke-width:2;vector-effect:non-scaling-stroke}\n"
+    ".s1{color:var(--s1)}.s2{color:var(--s2)}.s3{color:var(--s3)}.s4{color:var(--s4)}\n"
+    ".area{fill:currentColor}\n"
     ".hour{fill:transparent}\n.hour:hover{fill:var(--ink);fill-opacity:.1}\n"
     "details{margin-top:.8rem}\nsummary{cursor:pointer}\n"
     "button{font:inherit;padding:.15rem .8rem;margin-left:.6rem}\n"
     "nav{display:flex;gap:1rem;margin:.4rem 0}nav strong{border-bottom:2px solid var(--s1)}"
     "a{color:var(--s1)}\n"
-    "@media (max-width:50rem){body{padding:.6rem}thead{display:none}.wide{overflow-x:visible}"
-    "table,tbody,tr,caption{display:block}"
-    "tr{padding:.4rem 0;border-bottom:1px solid var(--edge)}"
-    "th,td,th:first-child,td.left{display:block;min-width:0;padding:.1rem 0;border:0;"
-    "white-space:normal;text-align:right;overflow-wrap:anywhere}"
-    "tr th:first-child{text-align:left;font-weight:600}"
-    "td[data-label]::before{content:attr(data-label);color:var(--soft);float:left;"
-    "margin-right:1rem}td::after{content:\"\";display:block;clear:both}"
-    "td.bar{width:auto}td:empty{display:none}}\n";
+    "@media (max-width:50rem){body{padding:.6rem}" ROWS_AS_LISTS(
+        ".wide") "}\n"
+                 "@media (max-width:36rem){" ROWS_AS_LISTS(".medium") "}\n";
 
 const char page_script[] =
     "(function () {\n"

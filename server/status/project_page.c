@@ -58,23 +58,28 @@ static const struct app_row *app_of(const struct project_writer *writer, int64_t
 
 /* --- what needs attention --------------------------------------------------------------------- */
 
-static void tell_failures(struct project_writer *writer, struct page_attention *attention)
+static void tell_versions(struct project_writer *writer, struct page_attention *attention)
 {
     const struct project_figures *figures = writer->figures;
 
-    if (figures->versions_failing > 0) {
-        page_tell(attention, true);
-        buffer_print(attention->items, COUNT_FORMAT,
-                     COUNT_ARG(figures->versions_failing, "version"));
-        page_tell_end(attention, " with too many failures in the last day: see \"Versions\", or "
-                                 "<code>qmctl failures</code>.");
-    }
-    if (figures->hosts_failing > 0) {
-        page_tell(attention, false);
-        buffer_print(attention->items, COUNT_FORMAT, COUNT_ARG(figures->hosts_failing, "host"));
-        page_tell_end(attention, " whose recent results all failed: see \"Hosts\", or "
-                                 "<code>qmctl failures --hosts</code>.");
-    }
+    if (figures->versions_failing == 0)
+        return;
+    page_tell(attention, true);
+    buffer_print(attention->items, COUNT_FORMAT, COUNT_ARG(figures->versions_failing, "version"));
+    page_tell_end(attention, " with too many failures in the last day: see \"Versions\", or "
+                             "<code>qmctl failures</code>.");
+}
+
+static void tell_hosts(struct project_writer *writer, struct page_attention *attention)
+{
+    const struct project_figures *figures = writer->figures;
+
+    if (figures->hosts_failing == 0)
+        return;
+    page_tell(attention, false);
+    buffer_print(attention->items, COUNT_FORMAT, COUNT_ARG(figures->hosts_failing, "host"));
+    page_tell_end(attention, " whose recent results all failed: see \"Hosts\", or "
+                             "<code>qmctl failures --hosts</code>.");
 }
 
 static void tell_stuck(struct project_writer *writer, struct page_attention *attention)
@@ -84,6 +89,7 @@ static void tell_stuck(struct project_writer *writer, struct page_attention *att
     if (!stuck_is_current(figures->stuck, figures->now) || figures->stuck->jobs <= 0)
         return;
     page_tell(attention, true);
+    buffer_add_string(attention->items, figures->stuck->is_limited ? "At least " : "");
     page_count(attention->items, count_of(figures->stuck->jobs));
     page_tell_end(attention, figures->stuck->jobs == 1
                                  ? " waiting job fits none of the hosts that were asked: see "
@@ -456,7 +462,7 @@ static void write_stuck(struct project_writer *writer)
         return;
     }
     if (stuck->kinds <= 0 && stuck->count == 0)
-        buffer_add_string(page, "<p>None: no jobs are waiting.</p>\n");
+        buffer_add_string(page, "<p>None: no jobs were waiting.</p>\n");
     else if (stuck->hosts <= 0)
         buffer_add_string(page, "<p>Not known: no host that asked within the last week has "
                                 "described itself yet.</p>\n");
@@ -469,7 +475,10 @@ static void write_stuck(struct project_writer *writer)
         write_stuck_classes(writer);
     buffer_add_string(page, "<p class=\"soft\">Found ");
     page_duration(page, (double)(figures->now - stuck->at));
-    buffer_print(page, " ago; hosts asked: %" PRId64 ".</p>\n", stuck->hosts);
+    buffer_print(page, " ago; hosts asked: %" PRId64 ".%s</p>\n", stuck->hosts,
+                 stuck->is_limited ? " Only the oldest and newest waiting jobs of each application "
+                                     "were looked at, so there may be more."
+                                   : "");
     page_end_section(page);
 }
 
@@ -724,14 +733,15 @@ void project_page_write(const struct project_figures *figures, struct buffer *re
     struct buffer items = buffer_on_heap(STATUS_BYTES_MAX);
     struct page_attention attention = {.items = &items};
 
-    tell_failures(&writer, &attention);
+    tell_versions(&writer, &attention);
     tell_stuck(&writer, &attention);
     tell_passes(&writer, &attention, PASS_FAILS);
     tell_findings(&attention, "jobs", figures->job_errors);
     tell_findings(&attention, "versions", figures->version_errors);
-    tell_passes(&writer, &attention, PASS_FAILS_PARTLY);
-    tell_counts(&writer, &attention);
     tell_disks(&writer, &attention);
+    tell_counts(&writer, &attention);
+    tell_hosts(&writer, &attention);
+    tell_passes(&writer, &attention, PASS_FAILS_PARTLY);
     page_begin(ret_page, PAGE_PROJECT, figures->project, &attention);
     page_end_header(ret_page, figures->now);
     page_state(ret_page, &attention);

@@ -166,8 +166,13 @@ static void tell_project(struct attention *attention)
     }
     if (errors + warnings > 0) {
         tell(attention, errors > 0);
-        buffer_print(page, "The project has " COUNT_FORMAT " and " COUNT_FORMAT,
-                     COUNT_ARG(errors, "error"), COUNT_ARG(warnings, "warning"));
+        buffer_add_string(page, "The project has ");
+        if (errors > 0)
+            buffer_print(page, COUNT_FORMAT, COUNT_ARG(errors, "error"));
+        if (errors > 0 && warnings > 0)
+            buffer_add_string(page, " and ");
+        if (warnings > 0)
+            buffer_print(page, COUNT_FORMAT, COUNT_ARG(warnings, "warning"));
         tell_end(attention, " in its configuration: see <code>qmctl check-config</code>.");
     }
     if (figures->restarts_wanted > 0) {
@@ -254,9 +259,12 @@ static void write_cards(struct page_writer *writer)
     page_begin_card(writer->page, "Time of a request");
     page_duration(page, mean_of(&writer->hour, STATUS_SERVED_NS, STATUS_TIMED));
     page_middle_of_card(writer->page);
-    buffer_add_string(page, "mean of the last hour, of which ");
-    page_duration(page, mean_of(&writer->hour, STATUS_ASKED_NS, STATUS_TIMED));
-    buffer_add_string(page, " waiting for the database");
+    buffer_add_string(page, "mean of the last hour");
+    if (writer->hour.counts[STATUS_TIMED] > 0) {
+        buffer_add_string(page, ", of which ");
+        page_duration(page, mean_of(&writer->hour, STATUS_ASKED_NS, STATUS_TIMED));
+        buffer_add_string(page, " waiting for the database");
+    }
     page_end_card(writer->page);
     page_begin_card(writer->page, "Requests that wait");
     page_count(page, figures->waiting);
@@ -584,7 +592,7 @@ static void write_traffic(struct page_writer *writer)
 static void write_reasons(struct page_writer *writer)
 {
     static const char *const columns[] = {
-        "<Why",     "<Word in the log", "<Stands against",  "Last hour",
+        "<Why",     "<Word in the log", "<Applies to",      "Last hour",
         "Last day", "Since the start",  "Share of the day", "<",
         NULL};
     struct ranked_reason ranked[REASON_COUNT];
@@ -815,17 +823,24 @@ static void write_steps(struct page_writer *writer)
         page_row_end(&writer->table);
     }
     page_end_table(&writer->table);
-    buffer_add_string(writer->page, "<p>99 of 100 requests took at most ");
-    page_bound(writer->page, figures->served_bound);
-    buffer_add_string(writer->page, ", after waiting for a thread for at most ");
-    page_bound(writer->page, figures->waited_bound);
-    buffer_add_string(writer->page, ". Waiting now: ");
-    page_count(writer->page, figures->waiting);
-    buffer_add_string(writer->page, " requests, the oldest for ");
-    page_duration(writer->page, figures->oldest_wait);
-    buffer_add_string(writer->page, ", in ");
-    page_bytes(writer->page, figures->waiting_bytes);
-    buffer_add_string(writer->page, " of memory.</p>\n");
+    buffer_add_string(writer->page, "<p>");
+    if (figures->served_bound > 0) {
+        buffer_add_string(writer->page, "99 of 100 requests took at most ");
+        page_bound(writer->page, figures->served_bound);
+        buffer_add_string(writer->page, ", after waiting for a thread for at most ");
+        page_bound(writer->page, figures->waited_bound);
+        buffer_add_string(writer->page, ". ");
+    }
+    buffer_print(writer->page, "Waiting now: " COUNT_FORMAT,
+                 COUNT_ARG(figures->waiting, "request"));
+    if (figures->waiting > 0) {
+        buffer_add_string(writer->page, ", the oldest for ");
+        page_duration(writer->page, figures->oldest_wait);
+        buffer_add_string(writer->page, ", in ");
+        page_bytes(writer->page, figures->waiting_bytes);
+        buffer_add_string(writer->page, " of memory");
+    }
+    buffer_add_string(writer->page, ".</p>\n");
     page_end_section(writer->page);
 }
 
@@ -943,9 +958,12 @@ static void write_database(struct page_writer *writer)
         buffer_add_string(writer->page, " ago.</p>\n");
     }
     write_waits(writer);
-    buffer_add_string(writer->page, "<p>99 of 100 requests waited for the database for at most ");
-    page_bound(writer->page, figures->asked_bound);
-    buffer_add_string(writer->page, " in total, since the start.</p>\n");
+    if (figures->asked_bound > 0) {
+        buffer_add_string(writer->page,
+                          "<p>99 of 100 requests waited for the database for at most ");
+        page_bound(writer->page, figures->asked_bound);
+        buffer_add_string(writer->page, " in total, since the start.</p>\n");
+    }
     write_errors(writer);
     write_backlog(writer);
     page_end_section(writer->page);

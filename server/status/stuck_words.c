@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* "at", "kinds", "hosts" and "jobs" with a number, and a line "class JOBS", a tab, APP, a tab, JOB,
- * a tab, WORDS for each class. */
+/* "at", "kinds", "hosts", "jobs" and "limited" with a number, and a line "class JOBS", a tab, APP,
+ * a tab, JOB, a tab, WORDS for each class. */
 #include "server/status/stuck_words.h"
 
 #include "server/base/arena.h"
@@ -21,8 +21,9 @@ static void add_words(struct buffer *words, struct text text)
 void stuck_words_write(const struct stuck_jobs *stuck, struct buffer *ret_words)
 {
     buffer_print(ret_words,
-                 "at %" PRId64 "\nkinds %" PRId64 "\nhosts %" PRId64 "\njobs %" PRId64 "\n",
-                 stuck->at, stuck->kinds, stuck->hosts, stuck->jobs);
+                 "at %" PRId64 "\nkinds %" PRId64 "\nhosts %" PRId64 "\njobs %" PRId64
+                 "\nlimited %d\n",
+                 stuck->at, stuck->kinds, stuck->hosts, stuck->jobs, stuck->is_limited);
     for (size_t i = 0; i < stuck->count && i < STUCK_CLASSES_MOST; i++) {
         buffer_print(ret_words, "class %" PRId64, stuck->classes[i].jobs);
         add_words(ret_words, stuck->classes[i].app);
@@ -56,6 +57,8 @@ bool stuck_words_read(struct arena *arena, struct text words, struct stuck_jobs 
             read_number(rest, &ret_stuck->hosts);
         } else if (text_is(name, "jobs")) {
             read_number(rest, &ret_stuck->jobs);
+        } else if (text_is(name, "limited")) {
+            ret_stuck->is_limited = text_is(rest, "1");
         } else if (text_is(name, "class") && ret_stuck->count < STUCK_CLASSES_MOST) {
             struct stuck_class *class = &classes[ret_stuck->count++];
 

@@ -22,6 +22,7 @@ struct stuck_jobs {
     int64_t at;          /* when that was found; 0: not known */
     int64_t kinds;       /* of waiting jobs that were looked at */
     int64_t hosts, jobs; /* hosts asked; 0: of none is known what it is. Jobs of all classes */
+    bool is_limited;     /* not all waiting jobs were looked at, so there may be more */
     const struct stuck_class *classes;
     size_t count;
 };

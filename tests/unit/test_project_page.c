@@ -147,10 +147,15 @@ static void what_is_wrong_is_at_the_top(void **state)
     assert_true(has(world, "</strong> 1 version with too many failures"));
     assert_true(has(world, "</strong> 3 hosts whose recent results all failed"));
     assert_true(has(world, "</strong> 35 waiting jobs fit none of the hosts"));
+    assert_false(has(world, "there may be more"));
     assert_true(has(world, "Transitions are late by 3.0 h"));
     assert_true(has(world, "The disk of the project's folder has only 40 bytes left."));
     assert_true(has(world, "<tr><th scope=\"row\">demo</th><td>35</td><td class=\"left\">demo_1"
                            "</td><td class=\"left\">40 hosts: too little memory</td></tr>"));
+    world->stuck.is_limited = true;
+    write_page(world);
+    assert_true(has(world, "</strong> At least 35 waiting jobs fit none of the hosts"));
+    assert_true(has(world, "hosts asked: 40. Only the oldest and newest waiting jobs of each "));
     /* What was found long ago says nothing. */
     world->stuck.at = NOW - 3 * 86400;
     world->totals.at = NOW - 3 * 3600;
@@ -163,7 +168,7 @@ static void what_is_wrong_is_at_the_top(void **state)
     assert_true(has(world, "Not known: no host that asked within the last week"));
     world->stuck.kinds = 0;
     write_page(world);
-    assert_true(has(world, "None: no jobs are waiting."));
+    assert_true(has(world, "None: no jobs were waiting."));
 }
 
 /* A pass that succeeds with some jobs is a note, one that failed long ago is nothing. */
@@ -439,7 +444,7 @@ static void stuck_jobs_are_read_as_they_were_written(void **state)
 {
     struct world *world = *state;
     const struct stuck_class class = {TEXT("demo"), TEXT("a job\t"), TEXT("3 hosts: memory"), 7};
-    const struct stuck_jobs stuck = {NOW, 5, 3, 7, &class, 1};
+    const struct stuck_jobs stuck = {NOW, 5, 3, 7, true, &class, 1};
     struct stuck_jobs read;
 
     stuck_words_write(&stuck, &world->page);
@@ -449,6 +454,7 @@ static void stuck_jobs_are_read_as_they_were_written(void **state)
     assert_i64(read.kinds, 5);
     assert_i64(read.hosts, 3);
     assert_i64(read.jobs, 7);
+    assert_true(read.is_limited);
     assert_i64((int64_t)read.count, 2);
     assert_i64(read.classes[0].jobs, 7);
     assert_text(read.classes[0].app, "demo");

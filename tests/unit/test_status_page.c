@@ -102,6 +102,9 @@ static void a_server_that_has_just_begun_has_a_page(void **state)
     assert_true(has(world, "Nothing is known yet."));
     assert_true(has(world, "No host was refused jobs"));
     assert_true(has(world, "No file was reread"));
+    assert_true(has(world, "<dd class=\"words\">mean of the last hour</dd>"));
+    assert_true(has(world, "<p>Waiting now: 0 requests.</p>"));
+    assert_false(has(world, "at most -"));
     assert_true(has(world, "number 4711, up for 0 s since 2026-01-01 12:01:40 UTC"));
     assert_false(has(world, "nan") || has(world, "inf\"") || has(world, "(null)"));
 }
@@ -160,6 +163,9 @@ static void what_is_wrong_is_at_the_top(void **state)
     SAYS(findings = &world->finding;
          world->figures.finding_count = 1,
          "The project has 2 errors and 1 warning in its configuration: see");
+    world->finding.errors = 0;
+    SAYS(findings = &world->finding;
+         world->figures.finding_count = 1, "The project has 1 warning in its configuration: see");
     SAYS(has_pool = true, "being read for the first time");
     SAYS(has_pool = world->figures.pool_is_filled = true;
          world->figures.pool_lag = 40, "New jobs were last read 40 s ago");

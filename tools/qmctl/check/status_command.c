@@ -518,7 +518,7 @@ static void look_at_backlog(struct session *session, struct lines *lines,
                  text_copy(session->arena, text_from(db_explain(session->db, status))));
         return;
     }
-    if (backlog.transitions > 0)
+    if (backlog.oldest_transition > 0)
         late = session->now - backlog.oldest_transition;
     transitions = counted_jobs(session, backlog.transitions, 0);
     add_line(lines, "waiting", TEXT("transition"), late < TRANSITION_LATE_S,
@@ -714,13 +714,14 @@ static void add_lost_jobs(struct lines *lines, const struct job_chances *chances
     }
     if (first == NULL)
         return;
-    words = text_print(
-        session->arena,
-        COUNT_FORMAT ", such as " TEXT_FORMAT ": no fit among %s (%zu)%s. " TEXT_FORMAT
-                     ". See qmctl why --jobs",
-        COUNT_ARG(jobs, "waiting job"), TEXT_ARG(first->class.job.workunit.name),
-        chances->are_all_asked ? "the hosts asked" : "the hosts asked, which were drawn at random",
-        chances->hosts, is_sure ? "" : ": few hosts or none fit", TEXT_ARG(why));
+    words = text_print(session->arena,
+                       "%s" COUNT_FORMAT ", such as " TEXT_FORMAT
+                       ": no fit among %s (%zu)%s. " TEXT_FORMAT ". See qmctl why --jobs",
+                       chances->is_limited ? "at least " : "", COUNT_ARG(jobs, "waiting job"),
+                       TEXT_ARG(first->class.job.workunit.name),
+                       chances->are_all_asked ? "the hosts asked"
+                                              : "the hosts asked, which were drawn at random",
+                       chances->hosts, is_sure ? "" : ": few hosts or none fit", TEXT_ARG(why));
     if (is_sure)
         add_line(lines, "jobs", first->app_name, false, words);
     else

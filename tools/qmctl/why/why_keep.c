@@ -35,6 +35,7 @@ enum status why_jobs_keep(struct session *session, const struct job_chances *cha
     struct stuck_jobs stuck = {.at = (int64_t)time(NULL),
                                .kinds = (int64_t)chances->count,
                                .hosts = (int64_t)chances->hosts,
+                               .is_limited = chances->is_limited,
                                .classes = classes};
     struct buffer words = buffer_in(session->arena);
     enum reason reason;
