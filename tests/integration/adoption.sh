@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # A running project of BOINC's, of four years' tables, moves over and back: qmctl adopt looks and changes
 # nothing, --apply changes what it said, a second look finds nothing to change, a client gets a job and
-# reports it, and BOINC's programs can write and read as they did.
+# more time for it, and BOINC's programs can write and read as they did.
 # shellcheck disable=SC2317 # claim calls the functions
 # shellcheck source=tests/integration/lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -103,6 +103,26 @@ for year in 2010 2012 2018 today; do
     cgi "$work/ask.xml" >"$work/reply"
     claim "$year: a client gets a job" grep -q '<name>job_1_0</name>' "$work/reply"
     [ "$(rows "SELECT server_state FROM result WHERE id = 1")" = 4 ] || claim_failed "$year: it is in progress"
+
+    # --- in tables that were BOINC's until now a job under way gets more time, and availability is learned
+    sed -i 's|<scheduler_url>.*|&<extend_deadlines>1</extend_deadlines><learn_availability>1</learn_availability>|' "$project/config.xml"
+    rows "UPDATE result SET report_deadline = sent_time + 3600 WHERE id = 1; UPDATE workunit SET delay_bound = 86400, transition_time = 7 WHERE id = 1"
+    awk -v host="$(rows "SELECT hostid FROM result WHERE id = 1")" -v due="$(rows "SELECT report_deadline FROM result WHERE id = 1")" '
+        /<hostid>/ { print "<hostid>" host "</hostid>"; next }
+        /<rpc_seqno>/ { print "<rpc_seqno>9</rpc_seqno>"; next }
+        /<work_req_seconds>|<cpu_req_secs>/ { sub(/1[.]0*/, "0") }
+        /<other_results>/ {
+            print "<in_progress_results><ip_result><name>job_1_0</name><report_deadline>" due "</report_deadline>"
+            print "<time_remaining>36000</time_remaining><avg_ncpus>1</avg_ncpus></ip_result></in_progress_results>"
+            print "<other_results><other_result><name>job_1_0</name></other_result>"
+            next
+        }
+        { print }' "$work/ask.xml" >"$work/late.xml"
+    cgi "$work/late.xml" >"$work/reply"
+    claim "$year: the deadline moves by 6.5 h" test "$(rows "SELECT report_deadline - sent_time FROM result WHERE id = 1")" = 27000
+    claim "$year: its transition stays" test "$(rows "SELECT transition_time FROM workunit WHERE id = 1")" = 7
+    claim "$year: the host is to come again before it" grep -q '<next_rpc_delay>' "$work/reply"
+    claim "$year: an observation is begun" test "$(rows "SELECT LENGTH(presence) FROM qm_host WHERE hostid > 0")" = 24
 
     # --- and back: BOINC writes and reads as before
     claim "$year: BOINC's programs write" sql "$schema" <"$work/writes.$year"
