@@ -50,6 +50,12 @@ MUST_CHECK enum status db_reopen(struct db *db);
 /* From now on this connection only reads: the database refuses to write, and rows are read without
  * their locks. */
 MUST_CHECK enum status db_read_only(struct db *db);
+/* From now on the database undoes a transaction that has written and then says nothing for a
+ * minute, and closes the connection: whoever stands still keeps no rows from others. Connections of
+ * db_open are so from the beginning. Those of db_admin_open are not, as jobs may be made from a
+ * slow pipe.
+ */
+MUST_CHECK enum status db_undo_idle(struct db *db);
 /* No transaction is lost unnoticed: the server is no node of a cluster, or the database has the
  * table by which a loss is seen. That of a project has, or it cannot be opened; a file database may
  * be of an earlier version. */

@@ -25,13 +25,15 @@
 #define CONNECT_TIMEOUT_S     5
 #define ANSWER_TIMEOUT_S      20
 #define ADMIN_TIMEOUT_S       600
-#define FILES_TIMEOUT_S       5  /* of the file database: no request waits long for it */
-#define LOOK_TIMEOUT_S        5  /* of mariadb_open_briefly */
-#define TABLE_LOCK_WAIT_S     3  /* for a whole table, or database; less than LOOK_TIMEOUT_S */
-#define TABLE_LOCK_ADMIN_S    10 /* likewise, of an administrator's statement */
+#define FILES_TIMEOUT_S       5    /* of the file database: no request waits long for it */
+#define LOOK_TIMEOUT_S        5    /* of mariadb_open_briefly */
+#define TABLE_LOCK_WAIT_S     3    /* for a whole table, or database; less than LOOK_TIMEOUT_S */
+#define TABLE_LOCK_ADMIN_S    10   /* likewise, of an administrator's statement */
+#define IDLE_WRITE_S          "60" /* as long as a lease of db/lease.h */
 #define SCRATCH_BYTES_MAX     ((size_t)256 * 1024 * 1024)
 #define SERVER_VERSION_OLDEST 100200 /* MariaDB 10.2: array binding */
 #define SERVER_VERSION_NOWAIT 100300 /* MariaDB 10.3: a lock may be waited for 0 s */
+#define SERVER_VERSION_IDLE   100300 /* MariaDB 10.3: idle transactions may be undone */
 
 bool db_is_cluster(const struct db *db)
 {
@@ -54,6 +56,11 @@ static void start_library(void)
     "sql_select_limit = 18446744073709551615, sql_big_selects = 1," \
     " sql_safe_updates = 0, group_concat_max_len = 1048576"
 
+static bool undoes_idle(const struct db *db)
+{
+    return db->undoes_idle && mysql_get_server_version(db->mysql) >= SERVER_VERSION_IDLE;
+}
+
 static enum status set_session(struct db *db)
 {
     unsigned flags = 0;
@@ -65,8 +72,9 @@ static enum status set_session(struct db *db)
                    "SET SESSION autocommit = 0, tx_isolation = 'READ-COMMITTED',"
                    " sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION',"
                    " innodb_lock_wait_timeout = " LOCK_WAIT_S ", lock_wait_timeout = %d,"
-                   " character_set_results = NULL, " WHOLE_ANSWERS,
-                   db->answer_timeout > ANSWER_TIMEOUT_S ? TABLE_LOCK_ADMIN_S : TABLE_LOCK_WAIT_S);
+                   " character_set_results = NULL%s, " WHOLE_ANSWERS,
+                   db->answer_timeout > ANSWER_TIMEOUT_S ? TABLE_LOCK_ADMIN_S : TABLE_LOCK_WAIT_S,
+                   undoes_idle(db) ? ", idle_write_transaction_timeout = " IDLE_WRITE_S : "");
     status = db_run_text(db, sql);
     if (status != STATUS_OK)
         return status;
@@ -285,6 +293,7 @@ static enum status open_db(const struct place *place, bool with_database, bool i
     db->turn = 1;
     db->with_database = with_database;
     db->is_admin = place->is_admin;
+    db->undoes_idle = !place->is_admin;
     db->has_buda_apps = place->has_buda_apps;
     db->inspects = inspects;
     db->scratch = arena_create(SCRATCH_BYTES_MAX);
@@ -435,6 +444,17 @@ enum status db_read_only(struct db *db)
     db->keeps_token = false;
     mariadb_forget_prepared(db); /* they lock what they read */
     return status == STATUS_OK ? refuse_writes(db) : status;
+}
+
+enum status db_undo_idle(struct db *db)
+{
+    must(db->magic == DB_MAGIC);
+    if (db->undoes_idle)
+        return STATUS_OK;
+    db->undoes_idle = true;
+    return undoes_idle(db)
+               ? db_run_text(db, "SET SESSION idle_write_transaction_timeout = " IDLE_WRITE_S)
+               : STATUS_OK;
 }
 
 void db_close(struct db *db)

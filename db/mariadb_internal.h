@@ -68,6 +68,7 @@ struct db {
     unsigned port, connect_timeout, answer_timeout; /* s */
     bool reads_only;                                /* see db_read_only */
     bool is_admin;                                  /* see db_admin_open */
+    bool undoes_idle;                               /* see db_undo_idle */
     bool has_buda_apps;                             /* the project has science apps */
     bool with_database, inspects; /* whether db_reopen chooses a database, inspects it */
     MYSQL *mysql;

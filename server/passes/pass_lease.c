@@ -180,10 +180,12 @@ enum status pass_lease_take(struct pass_lease *lease, pass_find *find, void *sub
                             int64_t *ret_ids, size_t most, size_t *ret_count)
 {
     struct taking taking = {lease, find, subject, ret_ids, most, 0};
-    enum status status = STATUS_OK;
+    enum status status = db_undo_idle(lease->owner->db);
 
     *ret_count = 0;
     set_held(lease, false, 0);
+    if (status != STATUS_OK)
+        return status;
     if (!lease->may_have_row) {
         status = find(subject, ret_ids, most, &taking.count);
         (void)db_end(lease->owner->db);

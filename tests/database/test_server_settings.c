@@ -186,6 +186,45 @@ static void columns_of_an_index_come_whole(void **state)
     db_close(db);
 }
 
+/* --- who stands still ------------------------------------------------------------------------ */
+
+/* A minute is made a second: where nothing was set it stays 0, which is for ever. */
+static void holds_nothing_for_long(struct test_fixture *f, struct db *idle)
+{
+    struct db *other = test_database_open(f->database);
+    enum status status = STATUS_DB_RETRY;
+
+    assert_status(STATUS_OK, db_run_text(idle, "SET SESSION idle_write_transaction_timeout ="
+                                               " @@idle_write_transaction_timeout DIV 60"));
+    assert_status(STATUS_OK, db_run_text(idle, "UPDATE app SET weight = 2"));
+    for (int tries = 0; tries < 30 && status == STATUS_DB_RETRY; tries++) {
+        status = db_run_text(other, "UPDATE app SET weight = 3");
+        if (status != STATUS_OK)
+            assert_status(STATUS_OK, db_rollback(other));
+    }
+    assert_status(STATUS_OK, status);
+    assert_status(STATUS_OK, db_commit(other));
+    assert_status(STATUS_DB_GONE, db_run_text(idle, "UPDATE app SET weight = 4"));
+    assert_status(STATUS_OK, db_reopen(idle));
+    assert_i64(test_sql_integer(f->database, "SELECT @@GLOBAL.idle_write_transaction_timeout"), 0);
+    db_close(other);
+}
+
+static void who_stands_still_keeps_no_rows_from_others(void **state)
+{
+    struct test_fixture *f = *state;
+    struct db *server = test_database_open(f->database), *admin;
+
+    test_sql(f->database, "INSERT INTO app (name) VALUES ('a')");
+    holds_nothing_for_long(f, server);
+    assert_status(STATUS_OK, db_admin_open(test_database_config(f->database), &admin, NULL));
+    assert_status(STATUS_OK, db_undo_idle(admin));
+    holds_nothing_for_long(f, admin);
+    holds_nothing_for_long(f, admin); /* also after db_reopen */
+    db_close(admin);
+    db_close(server);
+}
+
 /* --- a lock of all tables -------------------------------------------------------------------- */
 
 /* As a backup takes it: the server is there, and answers, and is not to be looked for elsewhere. */
@@ -263,6 +302,7 @@ int main(void)
         CASE(joins_are_not_too_large),
         CASE(rows_are_changed_without_a_key),
         CASE(columns_of_an_index_come_whole),
+        CASE(who_stands_still_keeps_no_rows_from_others),
         CASE(a_locked_database_is_not_away),
         CASE(clocks_that_are_apart_are_told),
         CASE(a_minute_is_apart),
