@@ -195,6 +195,8 @@ static enum status delete_hosts(struct db *db, struct arena *arena, const struct
     if (status == STATUS_OK)
         status = DB_RUN(db, person_fates, NULL, .hostids = ids);
     if (status == STATUS_OK)
+        status = DB_RUN(db, person_variants, NULL, .hostids = ids);
+    if (status == STATUS_OK)
         status = DB_RUN(db, person_messages_from, NULL, .hostids = ids);
     if (status == STATUS_OK)
         status = DB_RUN(db, person_messages_to, NULL, .hostids = ids);

@@ -337,6 +337,19 @@ MUST_CHECK enum status db_user_save_cross_project_id(struct db *db, int64_t user
 MUST_CHECK enum status db_host_owners(struct db *db, struct arena *arena, const int64_t *hostids,
                                       size_t count, int64_t *ret_userids);
 
+/* --- variants of science apps --------------------------------------------------------------- */
+
+/* Their numbers are those of server/policy/version/buda.h. Rows come and go in rising order. */
+MUST_CHECK enum status db_host_variants(struct db *db, struct arena *arena, int64_t hostid,
+                                        struct host_variant_row **ret_rows, size_t *ret_count);
+/* The host is locked. May be sent ahead. */
+MUST_CHECK enum status db_host_variants_save(struct db *db, struct arena *arena, int64_t hostid,
+                                             const struct host_variant_row *rows, size_t count);
+/* What these workunits were estimated to take, by rising id; those that are gone are left out. */
+MUST_CHECK enum status db_workunit_estimates(struct db *db, struct arena *arena, const int64_t *ids,
+                                             size_t count, struct workunit_estimate_row **ret_rows,
+                                             size_t *ret_count);
+
 /* --- statistics of a host's versions ------------------------------------------------------- */
 
 MUST_CHECK enum status db_host_app_versions(struct db *db, struct arena *arena, int64_t hostid,
@@ -444,9 +457,11 @@ struct resent_job {
     int64_t sent_time, report_deadline; /* as stored: grace included */
     int64_t app_version_id;             /* as in result.app_version_id */
     double flops_estimate;              /* peak FLOPS of the devices used */
+    int64_t variant;                    /* of a science app; 0: none */
 };
 /* DB_RETRY, of both calls: some of them are not the host's any more, or were not written. */
-MUST_CHECK enum status db_jobs_resend(struct db *db, const struct resent_job *jobs, size_t count);
+MUST_CHECK enum status db_jobs_resend(struct db *db, struct arena *arena,
+                                      const struct resent_job *jobs, size_t count);
 /* Lost jobs that cannot be sent again: deadline as given, transition_time lowered to it. */
 MUST_CHECK enum status db_jobs_give_up(struct db *db, const struct host_job *jobs, size_t count,
                                        int64_t deadline);
@@ -524,6 +539,7 @@ struct claim {
     int64_t report_deadline;                        /* as stored: grace included */
     int64_t app_version_id;                         /* > 0, or -2..-6 */
     double flops_estimate;                          /* peak FLOPS of the devices used */
+    int64_t variant;                                /* of a science app; 0: none */
     int64_t commit_hr_class, commit_app_version_id; /* 0: leave alone */
     /* Not 0: a job of an unreplicated workunit goes to a version that is not trusted: where
      * target_nresults is 1, it and min_quorum become this (min_quorum unless it is more), so many

@@ -174,6 +174,29 @@ static enum status replicate_claimed(struct db *db, struct arena *arena, const s
     return DB_RUN_BULK(db, claim_replicate, values, raised, NULL);
 }
 
+/* Before the claims, which then go on waiting for the end of the transaction. */
+static enum status save_variants(struct db *db, struct arena *arena, const struct claim *claims,
+                                 size_t count)
+{
+    struct sent_variant *sent;
+    size_t found = 0;
+
+    for (size_t i = 0; i < count; i++)
+        found += claims[i].variant != 0;
+    if (found == 0)
+        return STATUS_OK;
+    sent = ARENA_ARRAY(arena, found, struct sent_variant);
+    if (sent == NULL)
+        return STATUS_TOO_LARGE;
+    found = 0;
+    for (size_t i = 0; i < count; i++)
+        if (claims[i].variant != 0)
+            sent[found++] = (struct sent_variant){.resultid = claims[i].resultid,
+                                                  .workunitid = claims[i].workunitid,
+                                                  .variant = claims[i].variant};
+    return db_result_variants_save(db, arena, sent, found);
+}
+
 enum status db_results_claim(struct db *db, struct arena *arena, int64_t hostid, int64_t userid,
                              const struct claim *claims, size_t count)
 {
@@ -196,6 +219,8 @@ enum status db_results_claim(struct db *db, struct arena *arena, int64_t hostid,
     workunitids = (struct db_ids){workunits, sorted_ids(workunits, count)};
     qsort(sorted, count, sizeof(sorted[0]), compare_by_workunit);
     status = guard_workunits(db, arena, sorted, count);
+    if (status == STATUS_OK)
+        status = save_variants(db, arena, claims, count);
     qsort(sorted, count, sizeof(sorted[0]), sorted_compare_ids);
     if (status == STATUS_OK)
         status = are_few_alike(sorted, count)

@@ -114,14 +114,18 @@ static enum status save_transitions(struct db *db, struct workunit_transition_by
     return DB_RUN_BULK(db, workunit_transition_by, values, count, NULL);
 }
 
-enum status db_jobs_resend(struct db *db, const struct resent_job *jobs, size_t count)
+enum status db_jobs_resend(struct db *db, struct arena *arena, const struct resent_job *jobs,
+                           size_t count)
 {
-    struct workunit_transition_by_values *transitions = calloc(count + 1, sizeof(transitions[0]));
-    struct result_resend_values *results = calloc(count + 1, sizeof(results[0]));
-    enum status status = STATUS_NO_MEMORY;
+    struct workunit_transition_by_values *transitions =
+        ARENA_ARRAY(arena, count, struct workunit_transition_by_values);
+    struct result_resend_values *results = ARENA_ARRAY(arena, count, struct result_resend_values);
+    struct sent_variant *sent = ARENA_ARRAY(arena, count, struct sent_variant);
+    size_t sent_count = 0;
+    enum status status;
 
-    if (transitions == NULL || results == NULL)
-        goto done;
+    if (transitions == NULL || results == NULL || sent == NULL)
+        return STATUS_TOO_LARGE;
     for (size_t i = 0; i < count; i++) {
         transitions[i] = (struct workunit_transition_by_values){.id = jobs[i].workunitid,
                                                                 .time = jobs[i].report_deadline};
@@ -130,15 +134,18 @@ enum status db_jobs_resend(struct db *db, const struct resent_job *jobs, size_t 
                                                    .report_deadline = jobs[i].report_deadline,
                                                    .app_version_id = jobs[i].app_version_id,
                                                    .flops_estimate = jobs[i].flops_estimate};
+        if (jobs[i].variant != 0)
+            sent[sent_count++] = (struct sent_variant){.resultid = jobs[i].resultid,
+                                                       .workunitid = jobs[i].workunitid,
+                                                       .variant = jobs[i].variant};
     }
     status = save_transitions(db, transitions, count);
     qsort(results, count, sizeof(results[0]), sorted_compare_ids);
     if (status == STATUS_OK)
         status = DB_RUN_BULK(db, result_resend, results, count, NULL);
-done:
-    free(transitions);
-    free(results);
-    return status;
+    return status == STATUS_OK && sent_count > 0
+               ? db_result_variants_save(db, arena, sent, sent_count)
+               : status;
 }
 
 enum status db_results_extend(struct db *db, struct arena *arena,

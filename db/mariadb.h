@@ -49,6 +49,13 @@ struct db_texts {
     const struct text *items;
     size_t count;
 };
+/* With which variant of a science app a result is sent; it is locked. May be sent ahead. */
+struct sent_variant {
+    int64_t resultid, workunitid;
+    int64_t variant;
+};
+MUST_CHECK enum status db_result_variants_save(struct db *db, struct arena *arena,
+                                               const struct sent_variant *sent, size_t count);
 /* The same ids in rising order, each once: the order in which rows are locked. */
 struct db_ids db_sorted_ids(struct arena *arena, const int64_t *ids, size_t count);
 

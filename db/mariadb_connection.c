@@ -164,6 +164,12 @@ static enum status refuse_writes(struct db *db)
     return db_run_text(db, "SET SESSION TRANSACTION READ ONLY");
 }
 
+/* Before an upgrade. */
+static bool lacks_variants(const struct db *db)
+{
+    return db->inspects && !actual_table_exists(&db->traits.columns, "qm_result_variant");
+}
+
 static enum status open_connection(struct db *db)
 {
     struct failure failure = {0};
@@ -174,7 +180,7 @@ static enum status open_connection(struct db *db)
 
     if (status == STATUS_OK && db->with_database) {
         status = database_inspect(db, db->inspects, &db->traits, &failure);
-        db->traits.columns.without_derived = !db->has_buda_apps;
+        db->traits.columns.without_derived = !db->has_buda_apps || lacks_variants(db);
         if (failure.text[0] != '\0')
             (void)snprintf(db->error, sizeof(db->error), "%s", failure.text);
         if (status == STATUS_OK && db->inspects)

@@ -74,6 +74,9 @@ enum status db_purge_delete(struct db *db, struct arena *arena, const struct pur
         status = DB_RUN(db, purge_delete_results, NULL,
                         .ids = db_sorted_ids(arena, results, rows->result_count));
     if (status == STATUS_OK)
+        status = DB_RUN(db, purge_delete_variants, NULL,
+                        .ids = db_sorted_ids(arena, results, rows->result_count));
+    if (status == STATUS_OK)
         status = DB_RUN(db, purge_delete_workunits, NULL, .ids = {workunits, rows->workunit_count});
     return status;
 }
@@ -93,6 +96,8 @@ static enum status delete_lost_hosts(struct db *db, struct purge_lost *lost, siz
         return status;
     lost->hostid = ids[*ret_count - 1];
     status = DB_RUN(db, person_guards, NULL, .hostids = {ids, *ret_count});
+    if (status == STATUS_OK)
+        status = DB_RUN(db, person_variants, NULL, .hostids = {ids, *ret_count});
     return status == STATUS_OK ? DB_RUN(db, person_said, NULL, .hostids = {ids, *ret_count})
                                : status;
 }
@@ -112,14 +117,31 @@ static enum status delete_lost_workunits(struct db *db, struct purge_lost *lost,
     return DB_RUN(db, purge_delete_guards, NULL, .workunitids = {ids, *ret_count});
 }
 
+static enum status delete_lost_results(struct db *db, struct purge_lost *lost, size_t *ret_count)
+{
+    int64_t ids[LOST_AT_ONCE];
+    struct id_cursor rows;
+    enum status status = DB_QUERY(db, purge_lost_results, NULL, &rows, .after = lost->resultid,
+                                  .most = LOST_AT_ONCE);
+
+    if (status == STATUS_OK)
+        status = db_read_ids(&rows, ids, LOST_AT_ONCE, ret_count);
+    if (status != STATUS_OK || *ret_count == 0)
+        return status;
+    lost->resultid = ids[*ret_count - 1];
+    return DB_RUN(db, purge_delete_variants, NULL, .ids = {ids, *ret_count});
+}
+
 enum status db_purge_lost(struct db *db, struct purge_lost *lost, size_t *ret_count)
 {
-    size_t hosts = 0, workunits = 0;
+    size_t hosts = 0, workunits = 0, results = 0;
     enum status status = delete_lost_hosts(db, lost, &hosts);
 
     if (status == STATUS_OK)
         status = delete_lost_workunits(db, lost, &workunits);
-    *ret_count = hosts + workunits;
+    if (status == STATUS_OK)
+        status = delete_lost_results(db, lost, &results);
+    *ret_count = hosts + workunits + results;
     return status;
 }
 

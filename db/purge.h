@@ -30,10 +30,10 @@ MUST_CHECK enum status db_purge_delete(struct db *db, struct arena *arena,
 
 /* Up to where all was looked at. Zeroed at first. */
 struct purge_lost {
-    int64_t hostid, workunitid;
+    int64_t hostid, workunitid, resultid;
 };
-/* Deletes some rows of ours whose host or workunit another program has deleted. Of how many hosts
- * and workunits; 0: of none that is behind these. */
+/* Deletes some rows of ours whose host, workunit or result another program has deleted. Of how many
+ * of these; 0: of none that is behind these. */
 MUST_CHECK enum status db_purge_lost(struct db *db, struct purge_lost *lost, size_t *ret_count);
 
 /* What keeps the `most` oldest workunits: words of PURGE_HOLDS in db/admin.def with counts, the

@@ -19,6 +19,7 @@
 #include "server/handout/source.h"
 #include "server/handout/view.h"
 #include "server/policy/result/reconcile.h"
+#include "server/policy/version/buda.h"
 #include "server/project/document_check.h"
 #include "server/reply/answer.h"
 #include "server/reply/reply.h"
@@ -165,6 +166,7 @@ static struct claim claim_of(const struct request *request, const struct host_vi
         .is_due_before = choice->locked.row->transition_time <= deadline,
         .app_version_id = job->option->app_version_id,
         .flops_estimate = job->option->stored_peak,
+        .variant = job->option->variant != NULL ? job->option->variant->number : 0,
         .commit_hr_class = hr_class_for(view, app),
         .commit_app_version_id =
             app->homogeneous_app_version != 0 ? job->option->app_version_id : 0,

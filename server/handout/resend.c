@@ -17,6 +17,7 @@
 #include "server/handout/view.h"
 #include "server/policy/edf/deadline.h"
 #include "server/policy/result/reconcile.h"
+#include "server/policy/version/buda.h"
 #include "server/project/catalog.h"
 #include "server/reply/answer.h"
 #include "server/reply/reply.h"
@@ -47,7 +48,8 @@ struct search {
 static size_t resource_of_then(const struct host_view *view, const struct job *job)
 {
     const struct version_option *option =
-        job->app != NULL ? version_option_find(&view->options, job->app->id, job->sent_version_id)
+        job->app != NULL ? version_option_find(&view->options, job->app->id, job->sent_version_id,
+                                               job->sent_variant)
                          : NULL;
 
     return option != NULL ? option->resource : view->asked.resource_count;
@@ -90,7 +92,8 @@ static void sort_out(struct search *search, const struct host_job *row)
         .job = {.resultid = row->result.id,
                 .workunit = &row->workunit,
                 .app = catalog_app(search->request->catalog, row->result.appid),
-                .sent_version_id = row->result.app_version_id},
+                .sent_version_id = row->result.app_version_id,
+                .sent_variant = row->result.variant},
         .deadline = resend_deadline(&row->result, &row->workunit, grace_period(config), now),
     };
 
@@ -240,10 +243,11 @@ static enum status store(struct search *search)
             .report_deadline = lost->deadline + grace_period(request->config),
             .app_version_id = lost->job.option->app_version_id,
             .flops_estimate = lost->job.option->stored_peak,
+            .variant = lost->job.option->variant != NULL ? lost->job.option->variant->number : 0,
         };
     }
     if (search->again_count > 0)
-        status = db_jobs_resend(request->db, rows, search->again_count);
+        status = db_jobs_resend(request->db, request->arena, rows, search->again_count);
     if (status == STATUS_OK && search->over_count > 0)
         status = db_jobs_give_up(request->db, search->over, search->over_count, now - 1);
     jobs_in_progress_forget(request);

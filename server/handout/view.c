@@ -143,14 +143,15 @@ static void read_host(const struct request *request, struct host_view *view)
 
 /* What each purpose needs beside what the request and the host's row say. */
 static const struct {
-    bool largest_disk;  /* whatever disk pass a job was sent in, it was sent */
-    bool reads_jobs;    /* what the host has in progress by the database */
-    bool reads_streams; /* what each job stream had */
+    bool largest_disk;   /* whatever disk pass a job was sent in, it was sent */
+    bool reads_variants; /* how long those of science apps took here */
+    bool reads_jobs;     /* what the host has in progress by the database */
+    bool reads_streams;  /* what each job stream had */
 } needs[VIEW_PURPOSES] = {
-    [VIEW_RESEND] = {.largest_disk = true},
+    [VIEW_RESEND] = {.largest_disk = true, .reads_variants = true},
     [VIEW_ANSWER] = {.reads_jobs = false},
-    [VIEW_UNASKED] = {.reads_jobs = true, .reads_streams = true},
-    [VIEW_SELECT] = {.reads_jobs = true, .reads_streams = true},
+    [VIEW_UNASKED] = {.reads_variants = true, .reads_jobs = true, .reads_streams = true},
+    [VIEW_SELECT] = {.reads_variants = true, .reads_jobs = true, .reads_streams = true},
 };
 
 enum status view_read(struct request *request, enum view_purpose purpose,
@@ -168,6 +169,10 @@ enum status view_read(struct request *request, enum view_purpose purpose,
     if (!make_app_limits(request, view))
         return STATUS_NO_MEMORY;
     view_count_listed(request, view);
+    if (needs[purpose].reads_variants)
+        status = view_read_variants(request);
+    if (status != STATUS_OK)
+        return status;
     if (!view_make_options(request, view) ||
         (needs[purpose].reads_streams && !shares_read(request, view)))
         return STATUS_NO_MEMORY;

@@ -114,9 +114,10 @@ static bool is_answered(struct id_list answered, int64_t resultid)
 }
 
 /* A version that is not known any more was one for the CPU, as most are. */
-static size_t resource_of(const struct host_view *view, int64_t app_version_id)
+static size_t resource_of(const struct host_view *view, const struct result_row *row)
 {
-    const struct version_option *option = version_option_find(&view->options, 0, app_version_id);
+    const struct version_option *option =
+        version_option_find(&view->options, 0, row->app_version_id, row->variant);
 
     return option != NULL ? option->resource : RESOURCE_CPU;
 }
@@ -149,7 +150,7 @@ static enum status count_rows(struct request *request, struct host_view *view)
         return STATUS_NO_MEMORY;
     for (size_t i = 0; i < count; i++) {
         const struct result_row *row = &rows[i];
-        size_t resource = resource_of(view, row->app_version_id);
+        size_t resource = resource_of(view, row);
 
         if (row->report_deadline < (int64_t)view->now || is_answered(answered, row->id))
             continue;
@@ -205,8 +206,8 @@ static struct own_job own_job_of(const struct request *request, const struct hos
                                  const struct host_job *row)
 {
     const struct app_row *app = catalog_app(request->catalog, row->result.appid);
-    const struct version_option *option =
-        version_option_find(&view->options, row->result.appid, row->result.app_version_id);
+    const struct version_option *option = version_option_find(
+        &view->options, row->result.appid, row->result.app_version_id, row->result.variant);
     double flops = option != NULL ? option->usage.projected_flops
                                   : estimate_cpu_flops(request->attempt.host.p_fpops);
     struct own_job own = {.name = row->result.name,

@@ -18,6 +18,8 @@ bool view_make_options(struct request *request, struct host_view *view);
 
 /* --- view_variants.c -------------------------------------------------------------------------- */
 
+/* What the host's jobs of variants took, if there may be any. */
+MUST_CHECK enum status view_read_variants(struct request *request);
 /* Wrappers with variants of science apps, behind the other options, which are final. False: no
  * memory. */
 bool view_add_variants(struct request *request, struct host_view *view,

@@ -12,6 +12,7 @@
 #include "server/policy/version/buda.h"
 #include "server/policy/version/estimate.h"
 #include "server/project/catalog.h"
+#include "server/rpc/host_variants.h"
 #include "server/rpc/request.h"
 
 #include <math.h>
@@ -68,21 +69,25 @@ static void make_kind(const struct request *request, const struct host_view *vie
             estimate_capped_flops(request->attempt.host.p_fpops, &request->catalog->benchmarks));
 }
 
-/* What the wrapper's other jobs took says nothing of this variant. */
-static void judge_speed(const struct request *request, struct version_option *option)
+/* What the wrapper's other jobs took says nothing of this variant. `class_flops` is its plan
+ * class's word; `row`: NULL where the host has run none of it. */
+static void judge_speed(const struct request *request, double class_flops,
+                        const struct host_variant_row *row, struct version_option *option)
 {
-    double class_flops = option->usage.projected_flops;
+    struct host_app_version_row statistics = {.et_n = row != NULL ? row->et_n : 0,
+                                              .et_avg = row != NULL ? row->et_avg : 0};
     const struct speed_question speed = {
         .class_flops = class_flops,
         .benchmark_flops = class_flops,
         .peak_flops = option->usage.peak_flops,
-        .statistics = NULL,
+        .statistics = &statistics,
+        .no_statistics = request->config->rte_no_stats,
     };
 
-    option->is_untried = true;
-    option->usage.projected_flops = estimate_projected_flops(&speed);
-    option->bound_scale = estimate_bound_scale(&speed, request->config->untried_margin);
-    option->choice_flops = estimate_blended_flops(&speed);
+    option->is_untried = statistics.et_n < 1;
+    option->usage.projected_flops = option->choice_flops = estimate_projected_flops(&speed);
+    option->bound_scale =
+        estimate_bound_scale(&speed, option->is_untried ? request->config->untried_margin : 1);
 }
 
 /* One option for each kind that suits the host's CPU; the rest has no app. */
@@ -107,7 +112,7 @@ static void judge_kinds(const struct request *request, const struct host_view *v
                 : plan_class_judge(request->plan_classes != NULL ? request->plan_classes : &builtin,
                                    kind->plan_class, host, request->arena);
         make_kind(request, view, wrapper, &verdict, &ret_options[i]);
-        judge_speed(request, &ret_options[i]);
+        judge_speed(request, verdict.usage.projected_flops, NULL, &ret_options[i]);
     }
 }
 
@@ -141,11 +146,14 @@ static void add_variants(const struct request *request, const struct wrappers *w
                          struct version_options *options, size_t *first)
 {
     const struct buda_apps *buda = request->buda;
+    const struct attempt *attempt = &request->attempt;
 
     for (size_t i = 0; i < buda->app_count; i++) {
         first[i] = options->variant_count;
         for (size_t j = 0; j < buda->apps[i].count; j++) {
             const struct buda_variant *variant = &buda->variants[buda->apps[i].first + j];
+            const struct host_variant_row *row =
+                host_variant_find(attempt->variants, attempt->variant_count, variant->number);
 
             for (size_t k = 0; k < wrappers->count; k++) {
                 const struct version_option *kind =
@@ -157,6 +165,8 @@ static void add_variants(const struct request *request, const struct wrappers *w
                     continue;
                 *option = *kind;
                 option->variant = variant;
+                if (row != NULL)
+                    judge_speed(request, kind->usage.projected_flops, row, option);
                 options->variant_count++;
             }
         }
@@ -199,6 +209,11 @@ size_t view_variants_most(const struct request *request)
     for (size_t i = 0; wrappers > 0 && i < request->buda->variant_count; i++)
         variants += request->buda->kinds[request->buda->variants[i].kind].cpu == cpu;
     return wrappers * variants;
+}
+
+enum status view_read_variants(struct request *request)
+{
+    return view_variants_most(request) > 0 ? host_variants_read(request) : STATUS_OK;
 }
 
 bool view_add_variants(struct request *request, struct host_view *view,

@@ -168,7 +168,8 @@ static void read_variant(struct buda_reading *reading, struct buda_app *app, str
     if (status == STATUS_OK)
         status = buda_variant_read(reading->arena, document, &variant, &kind, &failure);
     variant.name = text_copy(reading->arena, name);
-    variant.number = buda_number(name);
+    variant.number = buda_number(text_print(reading->names, TEXT_FORMAT "/" TEXT_FORMAT,
+                                            TEXT_ARG(app->name), TEXT_ARG(name)));
     if (status == STATUS_OK)
         status = judge_variant(reading, &variant, &kind, &failure);
     if (status != STATUS_OK) {
@@ -256,6 +257,33 @@ static void sort_variants(struct buda_reading *reading, struct buda_variant *sor
     }
 }
 
+static int compare_numbers(const void *a, const void *b)
+{
+    const struct buda_variant *left = *(const struct buda_variant *const *)a;
+    const struct buda_variant *right = *(const struct buda_variant *const *)b;
+
+    return (left->number > right->number) - (left->number < right->number);
+}
+
+/* False: no memory. */
+static bool sort_numbers(struct buda_reading *reading, const struct buda_variant *variants,
+                         size_t *sorted)
+{
+    const size_t count = reading->variant_count;
+    const struct buda_variant **order =
+        ARENA_ARRAY(reading->names, count, const struct buda_variant *);
+
+    if (order == NULL)
+        return false;
+    for (size_t i = 0; i < count; i++)
+        order[i] = &variants[i];
+    if (count > 1)
+        qsort(order, count, sizeof(order[0]), compare_numbers);
+    for (size_t i = 0; i < count; i++)
+        sorted[i] = (size_t)(order[i] - variants);
+    return true;
+}
+
 static bool begin_reading(struct buda_reading *reading)
 {
     reading->scratch = arena_create(DOCUMENT_BYTES_MAX);
@@ -272,12 +300,13 @@ static bool read_apps(struct buda_reading *reading, struct buda_apps *ret_apps)
 {
     struct buda_variant *sorted =
         ARENA_ARRAY(reading->arena, BUDA_VARIANTS_MAX, struct buda_variant);
+    size_t *by_number = ARENA_ARRAY(reading->arena, BUDA_VARIANTS_MAX, size_t);
     size_t count;
     const struct text *names =
         list_folder(reading, reading->root, TEXT("buda_apps"), BUDA_APPS_MAX, &count);
 
     reading->apps = ARENA_ARRAY(reading->arena, count, struct buda_app);
-    if (sorted == NULL || reading->apps == NULL)
+    if (sorted == NULL || by_number == NULL || reading->apps == NULL)
         return false;
     for (size_t i = 0; names != NULL && i < count; i++) {
         struct arena_mark mark = arena_mark(reading->names);
@@ -288,10 +317,13 @@ static bool read_apps(struct buda_reading *reading, struct buda_apps *ret_apps)
     if (reading->app_count > 1)
         qsort(reading->apps, reading->app_count, sizeof(reading->apps[0]), compare_apps);
     sort_variants(reading, sorted);
+    if (!sort_numbers(reading, sorted, by_number))
+        return false;
     *ret_apps = (struct buda_apps){.apps = reading->apps,
                                    .app_count = reading->app_count,
                                    .variants = sorted,
                                    .variant_count = reading->variant_count,
+                                   .by_number = by_number,
                                    .kinds = reading->kinds,
                                    .kind_count = reading->kind_count,
                                    .faults = reading->faults,

@@ -238,6 +238,7 @@ static bool set_host(struct request *request, const struct recorded_request *rec
     attempt->memory_peaks = record->memory_peaks;
     attempt->memory_peak_count = record->memory_peak_count;
     attempt->memory_peaks_are_read = true;
+    attempt->variants_are_read = true;
     attempt->version_changes = record->changes;
     attempt->version_change_count = attempt->version_change_capacity = record->change_count;
     return set_in_progress(request, record) && set_answer(request, record);

@@ -8,6 +8,7 @@
  * Jobs that the host lost (detaches) are given up only here, after the reports, for a report may be
  * about one of them. */
 #include "server/request/report_entries.h"
+#include "server/request/report_variants.h"
 
 #include "config/config.h"
 #include "server/base/arena.h"
@@ -128,11 +129,12 @@ static enum status save(struct booking *booking, size_t *ret_missed)
     struct entry **saved = ARENA_ARRAY(request->arena, booking->count, struct entry *);
     bool *booked = ARENA_ARRAY(request->arena, booking->count, bool);
     struct fate_entry *fates = ARENA_ARRAY(request->arena, booking->count, struct fate_entry);
-    size_t count = 0;
+    struct variant_run *runs = ARENA_ARRAY(request->arena, booking->count, struct variant_run);
+    size_t count = 0, run_count = 0;
     enum status status;
 
     *ret_missed = 0;
-    if (reports == NULL || saved == NULL || booked == NULL || fates == NULL)
+    if (reports == NULL || saved == NULL || booked == NULL || fates == NULL || runs == NULL)
         return STATUS_TOO_LARGE;
     for (size_t i = 0; i < booking->count; i++) {
         struct entry *entry = &booking->entries[i];
@@ -156,11 +158,15 @@ static enum status save(struct booking *booking, size_t *ret_missed)
             request->attempt.booked++;
             fates[request->attempt.reported_count++] = fate_of(saved[i]->row, &reports[i]);
             count_quota(request, saved[i]->row, &reports[i]);
+            if (saved[i]->row->variant != 0 && reports[i].outcome == OUTCOME_SUCCESS)
+                runs[run_count++] = (struct variant_run){.variant = saved[i]->row->variant,
+                                                         .workunitid = saved[i]->row->workunitid,
+                                                         .elapsed_time = reports[i].elapsed_time};
         } else {
             ++*ret_missed;
         }
     }
-    return STATUS_OK;
+    return report_variants(request, runs, run_count);
 }
 
 /* Marks what needs no booking as done. */

@@ -141,6 +141,9 @@ struct attempt {
     struct memory_peak *memory_peaks; /* what memory_peaks.h has read */
     size_t memory_peak_count;
     bool memory_peaks_are_read;
+    struct host_variant_row *variants; /* what host_variants.h has read, and reports changed */
+    size_t variant_count;
+    bool variants_are_read;
 
     /* extend */
     double first_deadline; /* epoch: of the listed jobs, as the client has them, the first that

@@ -655,7 +655,7 @@ static void a_resent_job_gets_its_new_times(void **state)
                                        .flops_estimate = 2e9},
                                       {.resultid = 1001, .workunitid = 1, .sent_time = NOW}};
 
-    assert_status(STATUS_OK, db_jobs_resend(f->db, jobs, 2));
+    assert_status(STATUS_OK, db_jobs_resend(f->db, f->arena, jobs, 2));
     assert_status(STATUS_OK, db_commit(f->db));
     assert_text(test_sql_text(f->database,
                               "SELECT CONCAT_WS(' ', server_state, hostid, sent_time,"
@@ -678,7 +678,7 @@ static void a_job_that_is_over_is_neither_resent_nor_given_up(void **state)
     assert_status(STATUS_OK, db_jobs_in_progress(f->db, f->arena, 7, 2, &jobs, &count));
     assert_status(STATUS_OK, db_rollback(f->db));
     test_sql(f->database, "UPDATE result SET server_state = 5, outcome = 4 WHERE id = 1001");
-    assert_status(STATUS_DB_RETRY, db_jobs_resend(f->db, resent, 2));
+    assert_status(STATUS_DB_RETRY, db_jobs_resend(f->db, f->arena, resent, 2));
     assert_status(STATUS_OK, db_rollback(f->db));
     assert_status(STATUS_DB_RETRY, db_jobs_give_up(f->db, jobs, count, NOW - 1));
     assert_status(STATUS_OK, db_rollback(f->db));

@@ -65,6 +65,7 @@ static void add_person(int64_t user, int64_t host, const char *mark)
                  "INSERT INTO qm_host SET hostid = %lld;"
                  "INSERT INTO qm_host_fate SET hostid = %lld;"
                  "INSERT INTO qm_host_said SET hostid = %lld, request = '%s';"
+                 "INSERT INTO qm_host_variant SET hostid = %lld;"
                  "INSERT INTO msg_from_host SET hostid = %lld, xml = '%s';"
                  "INSERT INTO msg_to_host SET hostid = %lld, xml = '%s'",
                  (long long)(host + i), (long long)(i < 2 ? user : 0),
@@ -73,7 +74,7 @@ static void add_person(int64_t user, int64_t host, const char *mark)
                                       : 5),
                  mark, mark, mark, mark, mark, mark, mark, i, (long long)(host + i),
                  (long long)(host + i), (long long)(host + i), (long long)(host + i), mark,
-                 (long long)(host + i), mark, (long long)(host + i), mark);
+                 (long long)(host + i), (long long)(host + i), mark, (long long)(host + i), mark);
     test_sql(database,
              "INSERT INTO assignment SET target_type = 2, target_id = %lld;"
              "INSERT INTO assignment SET target_type = 1, target_id = %lld;"

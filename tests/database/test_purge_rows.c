@@ -21,6 +21,7 @@ static void fill(struct test_fixture *fixture)
              " 'x' FROM seq_1_to_6;"
              "INSERT INTO result (id, workunitid, name, server_state, file_delete_state)"
              " SELECT 10 * seq, seq, CONCAT('r', seq), 5, 2 FROM seq_1_to_6;"
+             "INSERT INTO qm_result_variant (resultid, variant) VALUES (10, 7), (60, 7), (77, 7);"
              "INSERT INTO assignment (workunitid) VALUES (1), (77);"
              "INSERT INTO qm_workunit (workunitid, handouts) VALUES (1, 3), (6, 2), (77, 1)");
 }
@@ -42,10 +43,12 @@ static enum status purge(struct test_fixture *fixture, size_t *ret_count)
 
 static int64_t count_rows(struct test_fixture *fixture)
 {
-    return test_sql_integer(fixture->database, "SELECT (SELECT COUNT(*) FROM workunit) * 100"
-                                               " + (SELECT COUNT(*) FROM result) * 10"
-                                               " + (SELECT COUNT(*) FROM assignment)"
-                                               " + (SELECT COUNT(*) FROM qm_workunit) * 1000");
+    return test_sql_integer(fixture->database,
+                            "SELECT (SELECT COUNT(*) FROM workunit) * 100"
+                            " + (SELECT COUNT(*) FROM result) * 10"
+                            " + (SELECT COUNT(*) FROM assignment)"
+                            " + (SELECT COUNT(*) FROM qm_workunit) * 1000"
+                            " + (SELECT COUNT(*) FROM qm_result_variant) * 10000");
 }
 
 /* Other programs delete hosts and workunits without a look at our tables. */
@@ -59,16 +62,22 @@ static void what_is_kept_of_nobody_goes(void **state)
              "INSERT INTO host (id) VALUES (1), (3);"
              "INSERT INTO qm_host (hostid) VALUES (1), (2), (3), (4);"
              "INSERT INTO qm_host_said (hostid, request) VALUES (1, 'a'), (2, 'b'), (4, 'd');"
+             "INSERT INTO qm_host_variant (hostid, variant) VALUES (1, 7), (2, 7);"
+             "INSERT INTO result (id, name) VALUES (60, 'r');"
+             "INSERT INTO qm_result_variant (resultid, variant) VALUES (60, 7), (77, 7);"
              "INSERT INTO workunit (id, name) VALUES (6, 'w');"
              "INSERT INTO qm_workunit (workunitid, handouts) VALUES (6, 2), (77, 1)");
     assert_status(STATUS_OK, db_purge_lost(fixture->db, &lost, &count));
     assert_status(STATUS_OK, db_commit(fixture->db));
-    assert_int_equal(count, 3);
+    assert_int_equal(count, 4);
     assert_i64(
         test_sql_integer(fixture->database, "SELECT COUNT(*) * 100 + SUM(hostid) FROM qm_host"),
         204);
     assert_i64(test_sql_integer(fixture->database, "SELECT SUM(hostid) FROM qm_host_said"), 1);
     assert_i64(test_sql_integer(fixture->database, "SELECT SUM(workunitid) FROM qm_workunit"), 6);
+    assert_i64(test_sql_integer(fixture->database, "SELECT SUM(hostid) FROM qm_host_variant"), 1);
+    assert_i64(test_sql_integer(fixture->database, "SELECT SUM(resultid) FROM qm_result_variant"),
+               60);
     assert_status(STATUS_OK, db_purge_lost(fixture->db, &lost, &count));
     assert_int_equal(count, 0);
     db_rollback(fixture->db);
@@ -131,13 +140,13 @@ static void rows_go_together_or_not_at_all(void **state)
         if (status == STATUS_OK)
             break;
         (void)db_rollback(fixture->db);
-        assert_i64(count_rows(fixture), 3662);
+        assert_i64(count_rows(fixture), 33662);
         assert_status(STATUS_OK, purge(fixture, &count));
-        assert_i64(count_rows(fixture), 1001);
+        assert_i64(count_rows(fixture), 11001);
     }
     assert_true(n > 5 && n < FAILURES_MAX);
     assert_int_equal(count, 6);
-    assert_i64(count_rows(fixture), 1001);
+    assert_i64(count_rows(fixture), 11001);
 }
 
 int main(void)

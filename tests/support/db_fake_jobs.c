@@ -127,6 +127,32 @@ enum status db_host_memory_peaks(struct db *db, struct arena *in, int64_t hostid
     return CALL(hostid);
 }
 
+/* No job of it is a science app's. */
+enum status db_host_variants(struct db *db, struct arena *in, int64_t hostid,
+                             struct host_variant_row **ret_rows, size_t *ret_count)
+{
+    (void)in;
+    *ret_rows = NULL;
+    *ret_count = 0;
+    return CALL(hostid);
+}
+
+enum status db_host_variants_save(struct db *db, struct arena *in, int64_t hostid,
+                                  const struct host_variant_row *rows, size_t count)
+{
+    (void)in, (void)rows, (void)count;
+    return CALL(hostid);
+}
+
+enum status db_workunit_estimates(struct db *db, struct arena *in, const int64_t *ids, size_t count,
+                                  struct workunit_estimate_row **ret_rows, size_t *ret_count)
+{
+    (void)in, (void)count;
+    *ret_rows = NULL;
+    *ret_count = 0;
+    return CALL(ids[0]);
+}
+
 enum status db_jobs_in_progress(struct db *db, struct arena *in, int64_t hostid, size_t most,
                                 struct host_job **ret_jobs, size_t *ret_count)
 {
@@ -160,8 +186,10 @@ enum status db_jobs_by_name(struct db *db, struct arena *in, int64_t hostid,
     return *ret_jobs == NULL ? STATUS_NO_MEMORY : CALL(hostid);
 }
 
-enum status db_jobs_resend(struct db *db, const struct resent_job *jobs, size_t count)
+enum status db_jobs_resend(struct db *db, struct arena *in, const struct resent_job *jobs,
+                           size_t count)
 {
+    (void)in;
     for (size_t i = 0; i < count; i++) {
         struct fake_job *job = job_of(jobs[i].resultid);
 

@@ -301,10 +301,10 @@ static void check_world(struct random *random, const struct own_world *world)
     assert_true(text_equal(why.name, slow_why.name) && text_equal(why.why, slow_why.why));
     assert_real(why.need, slow_why.need, 0);
     assert_real(why.have, slow_why.have, 0);
-    assert_ptr_equal(version_option_find(&world->sorted, demand.appid, id),
-                     version_option_find(&world->all, demand.appid, id));
-    assert_ptr_equal(version_option_find(&world->sorted, 0, id),
-                     version_option_find(&world->all, 0, id));
+    assert_ptr_equal(version_option_find(&world->sorted, demand.appid, id, 0),
+                     version_option_find(&world->all, demand.appid, id, 0));
+    assert_ptr_equal(version_option_find(&world->sorted, 0, id, 0),
+                     version_option_find(&world->all, 0, id, 0));
 }
 
 static void sorted_own_versions_give_the_same_choice_and_reason(void **state)

@@ -107,6 +107,14 @@ void run_statistics_add_version(double *pfc_n, double *pfc_avg, const struct val
         add_sample(&of_version, ratio_of(run), pfc_n, pfc_avg, NULL, NULL);
 }
 
+void run_statistics_add_variant(struct host_variant_row *variant, double elapsed_time,
+                                double rsc_fpops_est)
+{
+    if (elapsed_time > 0 && rsc_fpops_est > 0)
+        add_sample(&of_host, elapsed_time / rsc_fpops_est, &variant->et_n, &variant->et_avg,
+                   &variant->et_var, &variant->et_q);
+}
+
 double run_statistics_turnaround(double avg_turnaround, double turnaround)
 {
     if (!(turnaround >= 0)) /* the clock was set back meanwhile */

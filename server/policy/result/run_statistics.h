@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a verdict adds to the statistics of a host that later jobs are chosen by (policy(7) 13.4);
- * pure. */
+/* What a verdict, and of a variant a report, adds to the statistics of a host that later jobs are
+ * chosen by (policy(7) 13.4, 4.6); pure. */
 #ifndef SERVER_POLICY_RESULT_RUN_STATISTICS_H
 #define SERVER_POLICY_RESULT_RUN_STATISTICS_H
 
@@ -28,6 +28,9 @@ void run_statistics_add_valid(struct judged_version_row *version, const struct v
 void run_statistics_add_invalid(struct judged_version_row *version, int64_t daily_result_quota);
 /* pfc_n and pfc_avg of the version on all hosts. */
 void run_statistics_add_version(double *pfc_n, double *pfc_avg, const struct valid_run *run);
+/* The host's statistics of a variant of a science app, of a job that took so many seconds. */
+void run_statistics_add_variant(struct host_variant_row *variant, double elapsed_time,
+                                double rsc_fpops_est);
 /* host.avg_turnaround after one more. */
 double run_statistics_turnaround(double avg_turnaround, double turnaround);
 

@@ -37,6 +37,24 @@ const struct buda_app *buda_app_find(const struct buda_apps *apps, int64_t numbe
     return NULL;
 }
 
+const struct buda_variant *buda_variant_find(const struct buda_apps *apps, int64_t number)
+{
+    size_t low = 0, high = apps->variant_count;
+
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const struct buda_variant *variant = &apps->variants[apps->by_number[middle]];
+
+        if (variant->number == number)
+            return variant;
+        if (variant->number < number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
+}
+
 /* --- CPU types -------------------------------------------------------------------------------- */
 
 enum buda_cpu buda_cpu_named(struct text word)

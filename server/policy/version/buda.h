@@ -29,7 +29,7 @@ struct buda_kind {
     struct text plan_class; /* empty: one CPU */
 };
 struct buda_variant {
-    int64_t number;   /* buda_number of its name */
+    int64_t number;   /* buda_number of APP/VARIANT, the names of the folders */
     struct text name; /* of its folder */
     size_t app, kind;
     struct text file_infos, file_refs; /* into the document, verbatim */
@@ -49,6 +49,7 @@ struct buda_apps {
     size_t app_count;
     const struct buda_variant *variants; /* those of an app beside each other, in order of apps */
     size_t variant_count;
+    const size_t *by_number; /* places of variants, by their rising numbers */
     const struct buda_kind *kinds;
     size_t kind_count;
     const struct buda_fault *faults; /* the first ones */
@@ -65,6 +66,7 @@ enum {
 int64_t buda_number(struct text name);
 /* NULL: there is none. */
 const struct buda_app *buda_app_find(const struct buda_apps *apps, int64_t number);
+const struct buda_variant *buda_variant_find(const struct buda_apps *apps, int64_t number);
 
 /* By the words that desc.json and variant.json use. */
 enum buda_cpu buda_cpu_named(struct text word);

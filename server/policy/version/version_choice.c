@@ -387,10 +387,23 @@ const struct version_option *version_option_of(const struct version_options *opt
 }
 
 const struct version_option *version_option_find(const struct version_options *options,
-                                                 int64_t appid, int64_t app_version_id)
+                                                 int64_t appid, int64_t app_version_id,
+                                                 int64_t variant)
 {
+    const struct buda_variant *sent_with =
+        variant != 0 && options->buda != NULL ? buda_variant_find(options->buda, variant) : NULL;
+
     if (options->own != NULL)
         return own_versions_find(options->own, appid, app_version_id);
+    if (sent_with != NULL) {
+        const struct option_span span =
+            version_options_for(options, options->buda->apps[sent_with->app].number);
+
+        for (size_t i = 0; i < span.count; i++)
+            if (span.items[i].variant == sent_with &&
+                span.items[i].app_version_id == app_version_id)
+                return &span.items[i];
+    }
     for (size_t i = 0; i < options->count; i++)
         if (options->items[i].app_version_id == app_version_id &&
             (appid == 0 || options->items[i].app->id == appid))

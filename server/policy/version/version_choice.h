@@ -88,9 +88,11 @@ struct option_span {
 };
 struct option_span version_options_for(const struct version_options *options, int64_t buda_app);
 struct option_span version_options_all(const struct version_options *options);
-/* The first option of the app (0: of any) with this app_version_id. NULL: there is none. */
+/* The first option of the app (0: of any) with this app_version_id, and this variant of a science
+ * app if it is known (0: it is not, or there is none). NULL: there is none. */
 const struct version_option *version_option_find(const struct version_options *options,
-                                                 int64_t appid, int64_t app_version_id);
+                                                 int64_t appid, int64_t app_version_id,
+                                                 int64_t variant);
 
 /* Where jobs of the option are counted: the place of one of the options. */
 size_t version_counter(const struct version_options *options, const struct version_option *option);
