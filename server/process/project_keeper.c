@@ -322,6 +322,10 @@ void project_keeper_write(struct project_keeper *keeper, int64_t now, struct buf
                      "validations, assimilations and the like, by application, that have failed "
                      "for every job recently",
                      (double)passes_failing(keeper, now));
+    if (keeper->totals.at != 0)
+        metric_gauge(ret_page, "deletions_waiting",
+                     "workunits whose input files may be deleted, at the last count",
+                     keeper->totals.values[TOTAL_workunits_waiting_for_deletion]);
     if (stuck_is_current(&keeper->stuck, now)) {
         metric_gauge(ret_page, "jobs_without_hosts",
                      "waiting jobs that fitted none of the hosts asked at the last look",

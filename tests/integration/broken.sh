@@ -1,8 +1,8 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Walks the table "What is wrong, and who says so" of quartermaster(8): each of its set-ups is made beside
-# a running server, and qmctl status, check-config and the server's figures have to name it; nobody does
-# before and after. Set-ups that leave each other alone are made together.
+# a running server, and qmctl status, check-config, the server's figures and its pages have to name it; nobody
+# does before and after. Set-ups that leave each other alone are made together.
 # shellcheck disable=SC2317,SC2016 # walk() calls the functions; backquotes are those of the page
 # shellcheck source=lib.sh
 . "$(dirname "$0")/lib.sh"
@@ -389,7 +389,24 @@ again() { [ -z "$server_pid" ] || kill -HUP "$server_pid"; } # the server looks
 figures() { curl -s --max-time 10 "$base/test_cgi/cgi/metrics" >"$work/said.metrics"; }
 # A figure without a value: whatever it is, but 0.
 shown() { case $1 in *' '*) grep -qxF -- "$1" "$work/said.metrics" ;; *) awk -v name="$1" '$1 == name && $2 > 0 { found = 1 } END { exit !found }' "$work/said.metrics" ;; esac; }
-shows() { figures && shown "$1"; }
+shows() {
+    figures && shown "$1" && return
+    again
+    sleep 1
+    return 1
+}
+# page_tells COUNTER: its words on its page need attention, or are those of a row with a number.
+page_tells() {
+    curl -s --max-time 10 "$base/test_cgi/cgi/${pages[$1]}" >"$work/said.page"
+    grep -F -- "${page_words[$1]}" "$work/said.page" | grep -qE '<li|<p>Not known|<td[^>]*>[1-9]' && return
+    again
+    sleep 1
+    return 1
+}
+counter_of() { # FIGURE
+    local name=${1%%[ \{]*}
+    echo "${name#quartermaster_}"
+}
 is_well() {
     figures && grep -qF 'quartermaster_database_state{state="ok"} 1' "$work/said.metrics" &&
         ! grep -E '^quartermaster_(check_findings\{.*\}|restarts_wanted|stop_sched|sends_no_jobs|jobs_without_hosts|passes_failing) [1-9]' "$work/said.metrics" >"$work/unwell"
@@ -435,7 +452,19 @@ read_rows() { # keys, statuses, checks, figures
         statuses+=("$(sed 's/^ *`*//; s/`* *$//' <<<"$status")")
         checks+=("$(sed 's/^ *`*//; s/`* *$//' <<<"$check")")
         figures+=("$(sed 's/^ *`*//; s/`* *$//' <<<"$figure")")
-    done < <(sed -n '/^## What is wrong, and who says so/,/^## [^W]/p' "$QM_SOURCE_DIR/server/quartermaster.8.md" | grep '^| `')
+    done < <(sed -n '/^| set-up /,/^$/p' "$QM_SOURCE_DIR/server/quartermaster.8.md" | grep '^| `')
+}
+declare -A pages page_words
+read_pages() {
+    local counter page words alert
+    while IFS='|' read -r _ counter page words alert _; do
+        counter=$(tr -d ' `' <<<"$counter")
+        pages[$counter]=$(tr -d ' ' <<<"$page" | sed 's/Server/status/; s/Project/project/')
+        page_words[$counter]=$(sed 's/^ *`//; s/` *$//' <<<"$words")
+        alert=$(sed 's/ (.*//' <<<"$alert" | tr -d ' `')
+        [ "$alert" = - ] || claim "$counter has the alert $alert" grep -q "quartermaster_$counter" \
+            <(grep -A 1 "alert: $alert\$" "$QM_SOURCE_DIR/config/prometheus-alerts.yml")
+    done < <(sed -n '/^| counter | page/,/^$/p' "$QM_SOURCE_DIR/server/quartermaster.8.md" | grep '^| `')
 }
 rows_say() { # INDEX...: as look_says, of all of them
     local i
@@ -451,13 +480,17 @@ make() {
         [ "${figures[i]}" = - ] || claim "${keys[i]}: nobody says so before" not shown "${figures[i]}"
     done
     for i; do "break_${keys[i]}" || claim_failed "${keys[i]} cannot be made"; done
+    [ $# = 1 ] || rows "UPDATE qm_duty SET due = 0" # the project's jobs are counted
     again
     within 20 rows_say "$@"
     again # servers read what was left for them
     for i; do
         case ${figures[i]} in
         -) ;;
-        quartermaster_*) within 30 shows "${figures[i]}" || said "${keys[i]}" "the server" "$work/said.metrics" "${figures[i]}" ;;
+        quartermaster_*)
+            within 30 shows "${figures[i]}" || said "${keys[i]}" "the server" "$work/said.metrics" "${figures[i]}"
+            claim "${keys[i]}: so does a page" within 60 page_tells "$(counter_of "${figures[i]}")"
+            ;;
         *) said "${keys[i]}" "the log" "$work/second.log" "${figures[i]}" ;;
         esac
     done
@@ -477,6 +510,7 @@ make() {
 walk() {
     local i several=()
     read_rows
+    read_pages
     for i in "${!keys[@]}"; do
         for said in status check-config; do
             case $said in status) words=${statuses[i]} ;; *) words=${checks[i]} ;; esac
