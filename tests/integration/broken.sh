@@ -461,7 +461,7 @@ read_pages() {
         counter=$(tr -d ' `' <<<"$counter")
         pages[$counter]=$(tr -d ' ' <<<"$page" | sed 's/Server/status/; s/Project/project/')
         page_words[$counter]=$(sed 's/^ *`//; s/` *$//' <<<"$words")
-        alert=$(sed 's/ (.*//' <<<"$alert" | tr -d ' `')
+        alert=$(tr -d ' `' <<<"${alert% (*}")
         [ "$alert" = - ] || claim "$counter has the alert $alert" grep -q "quartermaster_$counter" \
             <(grep -A 1 "alert: $alert\$" "$QM_SOURCE_DIR/config/prometheus-alerts.yml")
     done < <(sed -n '/^| counter | page/,/^$/p' "$QM_SOURCE_DIR/server/quartermaster.8.md" | grep '^| `')

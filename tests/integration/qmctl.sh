@@ -650,6 +650,7 @@ sql -e "UPDATE $database.result SET server_state = 5, outcome = 1, elapsed_time 
 expect 0 '"version": "demo 1.00 x86_64-pc-linux-gnu", "results": 20, .*"advice": "rsc_fpops_est is ' in_project app estimates demo --json
 sql -e "UPDATE $database.result SET server_state = 2, outcome = 0 WHERE server_state = 5 AND name LIKE 'many%'"
 sql -e "SET sql_mode = ''; INSERT INTO $database.host_app_version SET host_id = 42, app_version_id = 1, et_n = 5"
+expect 0 'would reset the statistics of demo, of 1 pairs' in_project app forget demo --dry-run
 expect 0 '^\{"app": "demo", "host_versions": 1\}$' in_project app forget demo --yes --json
 sql -e "DELETE FROM $database.host_app_version"
 
@@ -691,10 +692,12 @@ same "commands that ask" "$asking" 10
 same "and do nothing meanwhile" "$(counts)" "$before"
 expect 0 'deleted: 1 host' asked 42 host delete 42
 expect 0 '^1 host whose account is gone .--delete deletes.$' in_project host sweep
+expect 0 '^1 host whose account is gone .--delete deletes.$' in_project host sweep --delete --dry-run
 expect 0 '^\{"hosts": 1, "results": 1\}$' in_project host sweep --delete --yes --json
 expect 0 '^0 hosts deleted; 0 results' in_project host sweep --delete --yes
 sql -e "UPDATE $database.result SET hostid = 41 WHERE name = 'left'"
 expect 0 '^1 result whose job is gone, 1 whose host is gone .--delete' in_project jobs sweep
+expect 0 '^1 result whose job is gone, 1 whose host is gone .--delete' in_project jobs sweep --delete --dry-run
 expect 0 '^1 result whose job is gone, 1 whose host is gone: the former were deleted' in_project jobs sweep --delete --yes
 expect 0 '^\{"without_job": 0, "without_host": 0, "looked_at": [0-9]+\}$' in_project jobs sweep --delete --json
 sql -e "DELETE FROM $database.result WHERE name = 'left'"

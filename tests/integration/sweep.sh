@@ -187,6 +187,9 @@ seq -f "$work/many/many_%.0f_0_r7_0" $many | xargs touch
 left() { find "$work/many" -type f | wc -l; }
 report=$(sweep)
 claim "all of them are found" found $many "of purged jobs: qmctl files sweep --delete"
+report=$(sweep --delete --dry-run)
+claim "a rehearsal finds them too" found $many "of purged jobs: qmctl files sweep --delete"
+claim "and deletes none" test "$(left)" = $many
 "$QM_BINARY_DIR/qmctl" --project "$project" files sweep --now "$now" --delete --yes >"$work/killed.log" 2>&1 &
 sweep_pid=$!
 started+=("$sweep_pid")

@@ -335,7 +335,11 @@ static const struct option queue_options[] = {
 };
 static const struct option sweep_options[] = {
     {"delete", NULL, NULL, "Delete what is found; otherwise it is only counted."},
+    {"dry-run", NULL, NULL, "Delete nothing, as without --delete."},
     {"quiet", NULL, NULL, "No progress on standard error."},
+};
+static const struct option app_forget_options[] = {
+    {"dry-run", NULL, NULL, "Change nothing; print how many statistics would be reset."},
 };
 static const struct option hosts_options[] = {
     {"order", NULL, "WORD",
@@ -387,6 +391,7 @@ static const struct option files_options[] = {
 };
 static const struct option files_sweep_options[] = {
     {"delete", NULL, NULL, "Delete the uploaded files that may be deleted. Asks first."},
+    {"dry-run", NULL, NULL, "Delete nothing, as without --delete."},
     {"list", NULL, NULL,
      "A line for each file that may be deleted, or was deleted, instead of the "
      "counts."},
@@ -557,8 +562,8 @@ const struct subcommand subcommands[] = {
      "Resets the statistics of an application: the run times and efficiency of its versions, and "
      "of each host with them, a few hundred hosts at a time. Use it if the estimates of the jobs "
      "were wrong by far. Quotas, turnaround times and trust stay. If interrupted, run it again.",
-     "qmctl app forget demo", .arguments_min = 1, .arguments_max = 1, .asks = true,
-     .run = command_app_forget},
+     "qmctl app forget demo", OPTIONS(app_forget_options), .arguments_min = 1, .arguments_max = 1,
+     .asks = true, .run = command_app_forget},
     {"platform list", "",
      "Lists the platforms for which versions can be added (qmctl init adds "
      "them).",

@@ -130,7 +130,8 @@ static enum status list(struct session *session, struct upload_sweep_settings *s
 enum exit_code command_files_sweep(struct session *session)
 {
     struct upload_sweep_settings settings = {.now = session->now,
-                                             .deletes = option_given(session, "delete")};
+                                             .deletes = option_given(session, "delete") &&
+                                                        !option_given(session, "dry-run")};
     enum exit_code code = EXIT_DONE;
     enum status status = option_number(session, "now", 1, INT32_MAX - 1, &settings.now);
 

@@ -285,7 +285,7 @@ enum exit_code command_host_sweep(struct session *session)
 {
     static const char *const titles[] = {"hosts", "results"};
     struct output_table done = TABLE_BEGIN(session, "hosts", titles);
-    bool deletes = option_given(session, "delete");
+    bool deletes = option_given(session, "delete") && !option_given(session, "dry-run");
     struct host_sweep sweep = {.found = 0};
     enum status status = session_db(session);
 

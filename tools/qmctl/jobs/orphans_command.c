@@ -66,7 +66,7 @@ enum exit_code command_jobs_sweep(struct session *session)
 {
     static const char *const titles[] = {"without_job", "without_host", "looked_at"};
     struct output_table done = TABLE_BEGIN(session, "results", titles);
-    bool deletes = option_given(session, "delete");
+    bool deletes = option_given(session, "delete") && !option_given(session, "dry-run");
     struct orphan_results sums = {.looked_at = 0};
     enum status status = session_db(session);
 

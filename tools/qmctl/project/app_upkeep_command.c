@@ -249,6 +249,7 @@ enum exit_code command_app_classes(struct session *session)
 struct forgetting {
     struct session *session;
     int64_t appid, last;
+    bool is_rehearsed; /* each transaction is undone */
     bool has_versions, is_done;
     uint64_t rows;
 };
@@ -266,7 +267,7 @@ static enum status forget_part(void *subject)
             : db_admin_statistics_forget(session->db, forgetting->appid);
 
     if (status == STATUS_OK)
-        status = db_commit(session->db);
+        status = forgetting->is_rehearsed ? db_rollback(session->db) : db_commit(session->db);
     if (status != STATUS_OK)
         return status;
     forgetting->is_done = forgetting->has_versions && last == 0;
@@ -280,7 +281,8 @@ enum exit_code command_app_forget(struct session *session)
 {
     static const char *const titles[] = {"app", "host_versions"};
     struct output_table done = TABLE_BEGIN(session, "applications", titles);
-    struct forgetting forgetting = {.session = session};
+    struct forgetting forgetting = {.session = session,
+                                    .is_rehearsed = option_given(session, "dry-run")};
     struct app_row app = {.id = 0};
     enum exit_code code;
     enum status status = session_db(session);
@@ -290,12 +292,14 @@ enum exit_code command_app_forget(struct session *session)
     if (status != STATUS_OK)
         return session_failed(session);
     (void)db_rollback(session->db);
-    code = confirm(session,
-                   text_print(session->arena,
-                              "what is known of run times and efficiency of %s, "
-                              "with each host",
-                              session->arguments[0]),
-                   app.name);
+    code = forgetting.is_rehearsed
+               ? EXIT_DONE
+               : confirm(session,
+                         text_print(session->arena,
+                                    "what is known of run times and efficiency of %s, "
+                                    "with each host",
+                                    session->arguments[0]),
+                         app.name);
     if (code != EXIT_DONE)
         return code;
     forgetting.appid = app.id;
@@ -305,14 +309,19 @@ enum exit_code command_app_forget(struct session *session)
     }
     if (session_db_failed(session, status, "statistics") != STATUS_OK)
         return session_failed(session);
-    session_catalog_changed(session);
+    if (!forgetting.is_rehearsed)
+        session_catalog_changed(session);
     table_text(&done, app.name);
     table_number(&done, (int64_t)forgetting.rows);
-    table_tell(&done, text_print(session->arena,
-                                 "the statistics of " TEXT_FORMAT " are forgotten, of "
-                                 "%" PRIu64 " pairs of host and version; run times are estimated "
-                                 "by benchmarks until there are new ones",
-                                 TEXT_ARG(app.name), forgetting.rows));
+    table_tell(&done,
+               text_print(session->arena,
+                          forgetting.is_rehearsed
+                              ? "would reset the statistics of " TEXT_FORMAT ", of %" PRIu64
+                                " pairs of host and version"
+                              : "the statistics of " TEXT_FORMAT " are forgotten, of %" PRIu64
+                                " pairs of host and version; run times are estimated by "
+                                "benchmarks until there are new ones",
+                          TEXT_ARG(app.name), forgetting.rows));
     return EXIT_DONE;
 }
 
