@@ -23,8 +23,10 @@ echo x >"$work/input"
 
 # --- jobs under a name
 seq 5 | sed "s|.*|--wu_name one_& $work/input|" | create --batch genomes --stdin >/dev/null
+claim "a new batch is told" said '^note: there is no batch "genomes" yet; this one is new: [1-9]'
 claim "a new name is a new batch" is "$(state genomes)" "in progress,5,0%"
 create --batch genomes --name one_6 "$work/input" >/dev/null
+claim "one that is there is not" not said "no batch"
 claim "a known name is the same batch" is "$(rows "SELECT COUNT(*), COUNT(DISTINCT workunit.batch) FROM batch JOIN workunit ON batch = batch.id" | tr '\t' ' ')" "6 1"
 create --batch "$(rows "SELECT id FROM batch")" --name one_7 "$work/input" >/dev/null
 claim "so is its number" is "$(state genomes)" "in progress,7,0%"

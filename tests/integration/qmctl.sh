@@ -365,7 +365,7 @@ cat >"$folder/version.xml" <<'XML'
 </version>
 XML
 from_folders() { in_project version add --from "$tree" "$@"; }
-expect 1 'no folder APP/VERSION/PLATFORM in it that was asked for' from_folders nobody
+expect 1 'it has no folder nobody.VERSION.PLATFORM' from_folders nobody
 mv "$project/keys/code_sign_private" "$dir"
 expect 1 '^demo +1.07 .*FAILED .*code_sign_private.*, nor is there lib/helper_107.sig' from_folders demo
 same "what is signed needs no private key" "$(grep -c '^demo *1.08 *windows_x86_64 *added' "$dir/said")" 1

@@ -43,6 +43,10 @@ static enum status take_batch(struct session *session, const struct app_row *app
     if (status == STATUS_NOT_FOUND && db_has_batches(session->db)) {
         session->failure = (struct failure){.status = STATUS_OK};
         status = session_db_failed(session, db_batch_add(session->db, &batch, &id), "batch");
+        if (status == STATUS_OK)
+            shown_line(stderr,
+                       "note: there is no batch \"" TEXT_FORMAT "\" yet; this one is new: %" PRId64,
+                       TEXT_ARG(*value), id);
     }
     if (status == STATUS_OK && db_has_batches(session->db))
         status = session_db_failed(session, db_batch_open(session->db, id), "batch");

@@ -80,6 +80,8 @@ static void print_job_for_people(struct session *session, const struct job_view 
 
     if (job->row.batch != 0)
         batch = text_print(session->arena, ", batch %" PRId64, job->row.batch);
+    if (text_equal(errors, job->row.state))
+        errors = NO_TEXT; /* cancelled, and nothing else is wrong */
     if (errors.length > 0)
         errors = text_print(session->arena, " (" TEXT_FORMAT ")", TEXT_ARG(errors));
     shown_line(stdout,

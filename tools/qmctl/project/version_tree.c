@@ -277,6 +277,11 @@ static enum status look_at_level(struct tree *tree, const char *folder, size_t l
     return status;
 }
 
+static const char *argument_or(const struct session *session, size_t index, const char *words)
+{
+    return index < session->argument_count ? session->arguments[index] : words;
+}
+
 enum exit_code version_tree_add(struct session *session)
 {
     static const char *const titles[] = {"app",        "version", "platform",
@@ -295,9 +300,9 @@ enum exit_code version_tree_add(struct session *session)
     if (status == STATUS_OK)
         status = look_at_level(&tree, folder, 0);
     if (status == STATUS_OK && tree.found == 0)
-        status = fail(&session->failure, STATUS_NOT_FOUND,
-                      "%s: there is no folder APP/VERSION/PLATFORM in it%s", folder,
-                      session->argument_count > 0 ? " that was asked for" : "");
+        status = fail(&session->failure, STATUS_NOT_FOUND, "%s: it has no folder %s/%s/%s", folder,
+                      argument_or(session, 0, "APP"), argument_or(session, 1, "VERSION"),
+                      argument_or(session, 2, "PLATFORM"));
     if (tree.found > 0)
         table_print(&tree.table);
     if (status != STATUS_OK)
