@@ -21,6 +21,7 @@
 #include "server/base/banned.h"
 
 #define GIGABYTE 1073741824.0
+enum { PLACE_TRIES = 3 /* what is in the way may be taken away */ };
 
 struct job_file_coming {
     const char *place;     /* where clients fetch it */
@@ -134,9 +135,7 @@ enum status desk_query_files(struct desk *desk, const struct files_named *named,
         struct arena_mark mark = arena_mark(desk->arena);
         const char *place = place_of(desk, named->names[i], desk->config->uldl_dir_fanout);
 
-        is_there[i] = access(place, F_OK) == 0;
-        if (is_there[i])
-            inputs_count_on(place);
+        is_there[i] = inputs_count_on(place);
         arena_rewind(desk->arena, mark);
     }
     status = repeat_transaction(desk->db, note_files, &noting);
@@ -265,7 +264,6 @@ static enum status check_same(const struct files_upload *upload, size_t index)
     int64_t bytes = 0;
     enum status status;
 
-    inputs_count_on(file->place);
     status = md5_hex_of_file(file->place, there, &bytes, upload->desk->failure);
 
     if (status == STATUS_OK && strcmp(there, file->md5) != 0)
@@ -289,25 +287,26 @@ static void write_sum(struct desk *desk, const struct job_file_coming *file)
 static enum status place_file(struct files_upload *upload, size_t index)
 {
     struct job_file_coming *file = &upload->files[index];
-    int error;
+    int error = EEXIST;
 
-    if (link(file->temporary, file->place) == 0) {
-        file->is_placed = true;
-        write_sum(upload->desk, file);
-        return STATUS_OK;
+    for (int tries = 0; tries < PLACE_TRIES && error == EEXIST; tries++) {
+        if (link(file->temporary, file->place) == 0) {
+            file->is_placed = true;
+            write_sum(upload->desk, file);
+            return STATUS_OK;
+        }
+        error = errno;
+        if (error == EEXIST && inputs_count_on(file->place))
+            return check_same(upload, index);
     }
-    error = errno;
-    return error == EEXIST ? check_same(upload, index)
-                           : fail(upload->desk->failure, STATUS_IO, "file %zu cannot be placed: %s",
-                                  index, strerror(error));
+    return fail(upload->desk->failure, STATUS_IO, "file %zu cannot be placed: %s", index,
+                strerror(error));
 }
 
 /* But for what others count on meanwhile. */
-static void take_back(struct files_upload *upload, int lock)
+static void take_back(struct files_upload *upload)
 {
-    bool takes_away = inputs_lock_become_alone(lock);
-
-    for (size_t i = 0; i < upload->begun && takes_away; i++) {
+    for (size_t i = 0; i < upload->begun; i++) {
         struct job_file_coming *file = &upload->files[i];
 
         if (file->is_placed && inputs_take_away(file->place))
@@ -333,7 +332,7 @@ enum status files_upload_finish(struct files_upload *upload)
     if (status == STATUS_OK && upload->named->count > 0)
         status = desk_failed(desk, repeat_transaction(desk->db, note_files, &noting), "job_file");
     if (status != STATUS_OK && status != STATUS_DB_UNKNOWN)
-        take_back(upload, lock);
+        take_back(upload);
     inputs_unlock(lock);
     return status;
 }

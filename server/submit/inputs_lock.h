@@ -15,18 +15,16 @@
 int inputs_lock_shared(const char *download_dir);
 /* Does not wait. NOT_FOUND: somebody makes jobs. */
 MUST_CHECK enum status inputs_lock_alone(const char *download_dir, int *ret_lock);
-/* False: others make jobs too; the lock may be lost then. -1: nobody else can. */
-bool inputs_lock_become_alone(int lock);
 void inputs_unlock(int lock); /* -1: nothing */
 
 /* A file that was put there for something of which nothing came is taken away again, unless another
- * program counts on it: one that has the lock, or had it. That one sets the file's time of last
- * access, which is 0 from the making on; whoever only reads the file may set it too, and then it
- * stays for nothing. */
+ * program counts on it: that one sets the file's time of last access, which is 0 from the making
+ * on. Each does so with a flock of the file. Whoever only reads the file may set the time too, and
+ * then it stays for nothing. */
 bool inputs_made(int descriptor); /* false: errno says why not */
-/* One of another user can only be taken away by that one. */
-void inputs_count_on(const char *path);
-/* For who is alone. */
+/* Whether the file is there; from now on nobody takes it away. */
+bool inputs_count_on(const char *path);
+/* Whether it is gone. One of another user can only be taken away by that one. */
 bool inputs_take_away(const char *path);
 
 #endif

@@ -76,8 +76,7 @@ void stage_keep(struct stage *stage, size_t count)
 
 void stage_end(struct stage *stage, bool keep)
 {
-    bool takes_away = !keep && inputs_lock_become_alone(stage->lock);
-    for (struct copied *copied = stage->copied; copied && takes_away; copied = copied->next)
+    for (struct copied *copied = stage->copied; copied != NULL && !keep; copied = copied->next)
         (void)inputs_take_away(copied->path);
     HASH_CLEAR(hh, stage->files);
     stage->copied = NULL;
@@ -188,9 +187,8 @@ static enum status place_file(struct stage *stage, const char *source, const cha
     enum status status = md5_hex_of_file(source, file->md5, &file->bytes, failure);
     if (status != STATUS_OK)
         return status;
-    if (access(target, F_OK) != 0)
+    if (!inputs_count_on(target))
         return copy_file(stage, source, target, mode, failure);
-    inputs_count_on(target);
     status = md5_hex_of_file(target, there, &bytes, failure);
     if (status == STATUS_OK && strcmp(there, file->md5) != 0)
         return fail(failure, STATUS_INVALID, "%s exists with different content; %s", target,
@@ -233,8 +231,8 @@ static enum status measure_gzip(const char *target, struct job_file *file, struc
     struct stat info;
     const char *path = text_string(arena, text_print(arena, "%s.gz", target));
     if (stat(path, &info) != 0)
-        return fail(failure, STATUS_NOT_FOUND, "%s: <gzip/> is asked for, but it is not there",
-                    path);
+        return fail(failure, STATUS_NOT_FOUND,
+                    "there is no %s, which the <gzip/> of the input template asks for", path);
     file->gzipped_bytes = info.st_size;
     return STATUS_OK;
 }
@@ -296,10 +294,8 @@ static enum status find_input(struct stage *stage, struct text argument, struct 
     if (!stage->refuses_paths && access(source, F_OK) == 0)
         return place_file(stage, source, target, 0644, clients_keep_names, file, failure);
     if (text_equal(argument, file->name)) {
-        if (access(target, F_OK) == 0) {
-            inputs_count_on(target);
+        if (inputs_count_on(target))
             return measure(stage, target, file, failure);
-        }
         if (access(root, F_OK) == 0)
             return place_file(stage, root, target, 0644, clients_keep_names, file, failure);
     }
@@ -333,16 +329,17 @@ enum status stage_text(struct stage *stage, struct text text, const char *target
     const struct copy_source from = {.descriptor = -1, .text = text};
     const char *kept = text_string(stage->arena, text_from(target));
     struct failure why = {.status = STATUS_OK};
-    enum status status = STATUS_IO;
+    enum status status = STATUS_OK;
+    bool is_there;
 
     lock_inputs(stage);
-    if (access(kept, F_OK) != 0)
+    is_there = inputs_count_on(kept);
+    if (!is_there) {
         status = copy_to(stage, &from, kept, 0644, &why);
-    if (status != STATUS_IO)
+        is_there = status == STATUS_IO && inputs_count_on(kept); /* another was faster */
+    }
+    if (!is_there)
         return status == STATUS_OK ? status : fail(failure, status, "%s", why.text);
-    if (access(kept, F_OK) != 0)
-        return fail(failure, status, "%s", why.text);
-    inputs_count_on(kept); /* it was there, or another was faster */
     return check_same(kept, text, failure);
 }
 
@@ -516,9 +513,7 @@ enum status stage_gzip(struct stage *stage, struct job_file *file, struct failur
     enum status status = STATUS_OK;
 
     lock_inputs(stage);
-    if (access(zipped, F_OK) != 0)
+    if (!inputs_count_on(zipped))
         status = make_gzip(stage, target, zipped, failure);
-    else
-        inputs_count_on(zipped);
     return status == STATUS_OK ? measure_gzip(target, file, stage->arena, failure) : status;
 }

@@ -354,9 +354,7 @@ claim "nor what came before it" no_files 'only by capitals' 'in_4.dat IN_1.dat' 
 flock -F -s "$project/download" sleep 600 &
 holder=$!
 within 10 not flock -xn "$project/download" true
-files upload_files 'in_4.dat IN_1.dat' "$work/hello" "$work/hello"
-claim "while another may count on it" heard 'only by capitals'
-claim "that stays" is "$(in_hierarchy 'in_4.dat*' | wc -l)" 2
+claim "while others make jobs neither" no_files 'only by capitals' 'in_4.dat IN_1.dat' "$work/hello" "$work/hello"
 end_process "$holder"
 key=$eve
 claim "of nobody who submits" no_files 'may not submit' in_2.dat "$work/hello"

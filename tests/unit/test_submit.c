@@ -9,14 +9,19 @@
 #include "server/base/file.h"
 #include "server/base/xml.h"
 #include "server/project/keys.h"
+#include "server/submit/inputs_lock.h"
 #include "server/submit/job_line.h"
 #include "server/submit/new_project.h"
 #include "server/submit/stage.h"
 #include "server/submit/version_document.h"
 
+#include <fcntl.h>
 #include <ftw.h>
+#include <pthread.h>
 #include <stdlib.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "server/base/banned.h"
@@ -294,6 +299,56 @@ static void a_copy_that_another_counts_on_stays(void **state)
         assert_int_equal(access(target, R_OK), 0);
         assert_int_equal(unlink(target), 0);
     }
+}
+
+/* Others make jobs meanwhile, but with other files. */
+static void a_copy_that_nobody_counts_on_goes(void **state)
+{
+    struct fixture *fixture = *state;
+    struct job_file file;
+    const char *path = write_file(fixture, "a", "abc"), *other = write_file(fixture, "b", "abc");
+    const char *target =
+        text_string(fixture->arena, text_print(fixture->arena, "%s/download/a", fixture->dir));
+    struct stage *first = stage_create(fixture->arena, &fixture->config);
+    struct stage *second = stage_create(fixture->arena, &fixture->config);
+
+    assert_status(STATUS_OK, stage_input(first, text_from(path), false, &file, &fixture->failure));
+    assert_status(STATUS_OK,
+                  stage_input(second, text_from(other), false, &file, &fixture->failure));
+    stage_end(first, false);
+    assert_int_not_equal(access(target, F_OK), 0);
+    stage_end(second, true);
+}
+
+struct counting {
+    const char *path;
+    bool counts;
+};
+
+static void *count_on(void *argument)
+{
+    struct counting *counting = argument;
+
+    counting->counts = inputs_count_on(counting->path);
+    return NULL;
+}
+
+/* One that found the file waits for the one that takes it away. */
+static void nobody_counts_on_what_is_taken_away(void **state)
+{
+    static const struct timespec moment = {.tv_nsec = 100000000};
+    struct fixture *fixture = *state;
+    struct counting counting = {.path = write_file(fixture, "a", "abc"), .counts = true};
+    int lock = open(counting.path, O_RDONLY | O_CLOEXEC);
+    pthread_t other;
+
+    assert_int_equal(flock(lock, LOCK_EX), 0);
+    assert_int_equal(pthread_create(&other, NULL, count_on, &counting), 0);
+    nanosleep(&moment, NULL); /* it will have come as far as the lock */
+    assert_int_equal(unlink(counting.path), 0);
+    assert_int_equal(close(lock), 0);
+    assert_int_equal(pthread_join(other, NULL), 0);
+    assert_false(counting.counts);
 }
 
 static void missing_and_unusable_files(void **state)
@@ -608,6 +663,8 @@ int main(void)
         CASE(staged_file_is_copied_and_measured),
         CASE(name_stands_for_one_content),
         CASE(a_copy_that_another_counts_on_stays),
+        CASE(a_copy_that_nobody_counts_on_goes),
+        CASE(nobody_counts_on_what_is_taken_away),
         CASE(missing_and_unusable_files),
         CASE(version_numbers),
         CASE(a_version_that_may_be_two_is_refused),
