@@ -4,6 +4,7 @@
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
 #include "server/base/xml.h"
+#include "server/submission/count_pauses.h"
 #include "server/submission/form.h"
 #include "server/submission/rpc_batch.h"
 #include "server/submission/rpc_reply.h"
@@ -381,9 +382,31 @@ static void an_archive_without_files_has_an_end(void **state)
     assert_true(text_starts(buffer_text(&sent), TEXT("PK\5\6")));
 }
 
+/* --- how rarely is counted -------------------------------------------------------------------- */
+
+static void counting_takes_a_twentieth_of_the_time_at_most(void **state)
+{
+    static struct count_pauses pauses = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    const int64_t batch = 7, other = batch + 1, same_place = batch + COUNT_PAUSES_MOST;
+    (void)state;
+
+    assert_true(count_pauses_is_over(&pauses, batch, 1000));
+    count_pauses_begin(&pauses, batch, 0.04, 1000); /* no pause is worth it */
+    assert_true(count_pauses_is_over(&pauses, batch, 1000));
+    count_pauses_begin(&pauses, batch, 1, 1000);
+    assert_false(count_pauses_is_over(&pauses, batch, 1018.9));
+    assert_true(count_pauses_is_over(&pauses, batch, 1019.1));
+    assert_true(count_pauses_is_over(&pauses, other, 1000));
+    assert_true(count_pauses_is_over(&pauses, same_place, 1000));
+    count_pauses_begin(&pauses, same_place, 1, 1000); /* the last is known */
+    assert_false(count_pauses_is_over(&pauses, same_place, 1000));
+    assert_true(count_pauses_is_over(&pauses, batch, 1000));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(counting_takes_a_twentieth_of_the_time_at_most),
         cmocka_unit_test_setup_teardown(a_form_is_read_however_it_is_cut, case_arena_setup,
                                         case_arena_teardown),
         cmocka_unit_test_setup_teardown(what_is_no_form_is_refused, case_arena_setup,
