@@ -74,4 +74,6 @@ done
 told tools/lab/campaign/qmcampaign.1.md "$work/campaign_faults" '^[a-z_]+' '('
 tools/lab/campaign/answers --list >"$work/campaign_answers"
 told tools/lab/campaign/qmcampaign.1.md "$work/campaign_answers" '^[a-z_]+' '('
+tools/lab/campaign/submissions --list >"$work/campaign_submissions"
+told tools/lab/campaign/qmcampaign.1.md "$work/campaign_submissions" '^[a-z_]+' '('
 exit "$failed"
