@@ -18,6 +18,23 @@ enum status db_deletion_workunits(struct db *db, struct arena *arena, int64_t st
                   .after = after, .most = DB_DELETION_MOST);
 }
 
+enum status db_deletion_job_files(struct db *db, struct arena *arena, bool are_held, int64_t now,
+                                  int64_t after, struct job_file_row **ret_rows, size_t *ret_count)
+{
+    return are_held ? DB_ALL(db, deletion_held_files, arena, ret_rows, ret_count, .now = now,
+                             .after = after, .most = DB_DELETION_MOST)
+                    : DB_ALL(db, deletion_due_files, arena, ret_rows, ret_count, .now = now,
+                             .after = after, .most = DB_DELETION_MOST);
+}
+
+enum status db_deletion_forget_job_files(struct db *db, const int64_t *ids, size_t count)
+{
+    const struct db_ids gone = {ids, count};
+    enum status status = DB_RUN(db, deletion_forget_assigned, NULL, .ids = gone);
+
+    return status == STATUS_OK ? DB_RUN(db, deletion_forget_files, NULL, .ids = gone) : status;
+}
+
 enum status db_deletion_save_results(struct db *db, struct arena *arena, const int64_t *ids,
                                      size_t count, int64_t state)
 {

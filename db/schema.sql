@@ -345,7 +345,8 @@ CREATE TABLE IF NOT EXISTS job_file (
 CREATE TABLE IF NOT EXISTS batch_file_assoc (
     job_file_id             INT NOT NULL,
     batch_id                INT NOT NULL,
-    UNIQUE KEY bfa (batch_id, job_file_id)
+    UNIQUE KEY bfa (batch_id, job_file_id),
+    KEY bfa_file (job_file_id)
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_general_ci;
 
 CREATE TABLE IF NOT EXISTS msg_from_host (

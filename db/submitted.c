@@ -122,6 +122,16 @@ enum status db_batch_user(struct db *db, int64_t batch, int64_t *ret_userid)
 
 /* --- files that submitters bring -------------------------------------------------------------- */
 
+enum status db_job_file_is_of_others(struct db *db, struct text name, int64_t userid, bool *ret_is)
+{
+    struct id_row row;
+    enum status status =
+        DB_ONE(db, job_file_of_others, NULL, &row, .name = name, .user_id = userid);
+
+    *ret_is = status == STATUS_OK;
+    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+}
+
 enum status db_job_file_note(struct db *db, struct arena *arena, struct text name, double now,
                              double delete_time, int64_t batch)
 {

@@ -15,6 +15,7 @@
 #include "server/passes/pass_lease.h"
 #include "server/passes/pass_repeat.h"
 #include "server/passes/upload_folder.h"
+#include "server/project/hierarchy.h"
 #include "server/submit/inputs_lock.h"
 #include "server/submit/output_files.h"
 
@@ -23,15 +24,17 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "server/base/banned.h"
 
 enum {
     ERRORS_EVERY = 3600,
-    REST = 20,         /* times as long as the reading took */
-    BATCH_ROWS = 1024, /* a multiple of DB_DELETION_MOST */
-    BATCH_FILES = 4096 /* no other row is begun */
+    COUNTED_ON_S = 86400, /* jobs may come so long after a file was asked for */
+    REST = 20,            /* times as long as the reading took */
+    BATCH_ROWS = 1024,    /* a multiple of DB_DELETION_MOST */
+    BATCH_FILES = 4096    /* no other row is begun */
 };
 #define PART_BYTES ((size_t)1 << 30)
 
@@ -73,6 +76,7 @@ struct deletion {
     int64_t state, after; /* behind which row of that state the next batch begins */
     struct batch *batch;
     int64_t left;          /* rows that may still be looked at */
+    int64_t now;           /* epoch */
     double seconds, until; /* of a turn, which ends at that moment */
     bool is_cut;           /* it ended before all was done */
 };
@@ -347,13 +351,97 @@ static enum status delete_all_of(struct deletion *deletion, const struct deleted
     return status;
 }
 
+/* --- files that submitters brought -------------------------------------------------------------
+ */
+
+/* It came of late, or somebody heard that it is there: jobs may name it soon. */
+static bool is_counted_on(const struct deletion *deletion, const char *path)
+{
+    struct stat info;
+
+    return stat(path, &info) == 0 && info.st_ctim.tv_sec > deletion->now - COUNTED_ON_S;
+}
+
+/* Whether nothing of it is left. */
+static bool delete_brought(struct deletion *deletion, const struct job_file_row *row)
+{
+    struct doomed_file file = {.name = row->name};
+    struct failure why = {.status = STATUS_OK};
+    const char *path;
+    enum status status;
+
+    if (file_name_fault(row->name) != NULL)
+        return true; /* no such file */
+    file.path = hierarchy_path(deletion->arena, deletion->downloads.path, row->name,
+                               deletion->owner->config->uldl_dir_fanout);
+    path = text_string(deletion->arena, file.path);
+    if (needed_inputs_have(&deletion->needed, row->name) || is_counted_on(deletion, path))
+        return false;
+    status = delete_path(deletion, &deletion->downloads, path, &why);
+    if (status == STATUS_OK)
+        status = delete_siblings(deletion, &file, &why);
+    if (status != STATUS_OK)
+        complain(&deletion->complaints, deletion->owner, "file", file.path, why.text, ERRORS_EVERY);
+    return status == STATUS_OK;
+}
+
+struct gone_files {
+    struct db *db;
+    int64_t ids[DB_DELETION_MOST];
+    size_t count;
+};
+
+static enum status forget_brought(void *subject)
+{
+    struct gone_files *gone = subject;
+    enum status status = db_deletion_forget_job_files(gone->db, gone->ids, gone->count);
+
+    return status == STATUS_OK ? db_commit(gone->db) : status;
+}
+
+/* A page of them, whose files go first. */
+static enum status delete_brought_page(struct deletion *deletion, size_t *ret_count)
+{
+    struct gone_files gone = {.db = deletion->owner->db};
+    struct job_file_row *rows;
+    enum status status = db_deletion_job_files(deletion->owner->db, deletion->arena, false,
+                                               deletion->now, deletion->after, &rows, ret_count);
+
+    if (status == STATUS_OK)
+        status = db_end(deletion->owner->db);
+    for (size_t i = 0; status == STATUS_OK && i < *ret_count; i++) {
+        deletion->after = rows[i].id;
+        if (delete_brought(deletion, &rows[i]))
+            gone.ids[gone.count++] = rows[i].id;
+    }
+    return status == STATUS_OK && gone.count > 0
+               ? repeat_transaction(deletion->owner->db, forget_brought, &gone)
+               : status;
+}
+
+static enum status delete_all_brought(struct deletion *deletion)
+{
+    size_t count = DB_DELETION_MOST;
+    enum status status = STATUS_OK;
+
+    deletion->after = 0;
+    deletion->downloads.is_there = false;
+    while (status == STATUS_OK && count == DB_DELETION_MOST &&
+           pass_lease_is_held(deletion->lease) && clock_seconds() < deletion->until) {
+        arena_reset(deletion->arena);
+        status = delete_brought_page(deletion, &count);
+    }
+    return status;
+}
+
 /* --- all
  * ------------------------------------------------------------------------------------------ */
 
 static enum status has_inputs(struct deletion *deletion, bool with_errors, bool *ret_has)
 {
     struct deletable_row *rows;
-    size_t ready, failed = 0;
+    struct job_file_row *brought;
+    size_t ready, failed = 0, due = 0;
     enum status status;
 
     arena_reset(deletion->arena);
@@ -362,7 +450,10 @@ static enum status has_inputs(struct deletion *deletion, bool with_errors, bool 
     if (status == STATUS_OK && with_errors)
         status = db_deletion_workunits(deletion->owner->db, deletion->arena, FILE_DELETE_ERROR, 0,
                                        &rows, &failed);
-    *ret_has = status == STATUS_OK && ready + failed > 0;
+    if (status == STATUS_OK && with_errors)
+        status = db_deletion_job_files(deletion->owner->db, deletion->arena, false, deletion->now,
+                                       0, &brought, &due);
+    *ret_has = status == STATUS_OK && ready + failed + due > 0;
     return status;
 }
 
@@ -392,12 +483,15 @@ static enum status delete_unneeded_inputs(struct deletion *deletion, bool with_e
 
     if (status != STATUS_OK || count == 0)
         return status;
-    status = needed_inputs_read(&deletion->needed, deletion->owner->db, deletion->arena);
+    status =
+        needed_inputs_read(&deletion->needed, deletion->owner->db, deletion->arena, deletion->now);
     *ret_reading = clock_seconds() - begun;
     begin_turn(deletion);
     if (status == STATUS_OK && with_errors)
         status = delete_all_of(deletion, &inputs, FILE_DELETE_ERROR);
-    return status == STATUS_OK ? delete_all_of(deletion, &inputs, FILE_DELETE_READY) : status;
+    if (status == STATUS_OK)
+        status = delete_all_of(deletion, &inputs, FILE_DELETE_READY);
+    return status == STATUS_OK && with_errors ? delete_all_brought(deletion) : status;
 }
 
 static enum status delete_outputs(struct deletion *deletion, bool with_errors)
@@ -461,6 +555,7 @@ enum status deletion_pass(struct pass_owner *owner, const struct pass_settings *
         .counts = counts,
         .uploads.path = owner->config->upload_dir,
         .downloads.path = owner->config->download_dir,
+        .now = settings->now,
         .left = settings->jobs_max > 0 ? settings->jobs_max : INT64_MAX,
         .seconds = settings->deletion_seconds > 0 ? settings->deletion_seconds : INFINITY};
     bool with_errors = settings->now >= schedule->errors_at;

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One pass over results and workunits whose files are to be deleted. Kept are files marked
  * no_delete, and input files that another unfinished workunit or an app version names too: the
- * last workunit that names a file takes it along. While jobs are made, input files stay. A file
- * that is not there is as good as deleted, unless the whole folder is not there or is empty: that
- * is an error, which is tried again every hour. Between two batches of output files it gives way
- * to waiting hosts; between batches of input files it does not, because `jobs create` waits for
- * the pass to end. If a pass has a time limit, it applies to output files and to input files
- * separately. */
+ * last workunit that names a file takes it along. Files that submitters brought stay until their
+ * time, and as long as their batches may get jobs; then they go, once an hour, also if no workunit
+ * named them, but not within a day after somebody counted on them. While jobs are made, input files
+ * stay. A file that is not there is as good as deleted, unless the whole folder is not there or is
+ * empty: that is an error, which is tried again every hour. Between two batches of output files it
+ * gives way to waiting hosts; between batches of input files it does not, because `jobs create`
+ * waits for the pass to end. If a pass has a time limit, it applies to output files and to input
+ * files separately. */
 #ifndef SERVER_PASSES_DELETION_PASS_H
 #define SERVER_PASSES_DELETION_PASS_H
 

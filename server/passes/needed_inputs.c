@@ -53,6 +53,14 @@ static bool make_room(struct needed_inputs *needed)
     return true;
 }
 
+static enum status add_name(struct needed_inputs *needed, struct text name)
+{
+    if (!make_room(needed))
+        return STATUS_NO_MEMORY;
+    needed->hashes[needed->count++] = text_hash(name);
+    return STATUS_OK;
+}
+
 static enum status add_document(struct needed_inputs *needed, struct arena *arena,
                                 struct text document)
 {
@@ -61,12 +69,8 @@ static enum status add_document(struct needed_inputs *needed, struct arena *aren
     size_t count;
     enum status status = output_files_read(arena, document, &files, &count);
 
-    for (size_t i = 0; status == STATUS_OK && i < count; i++) {
-        if (!make_room(needed))
-            status = STATUS_NO_MEMORY;
-        else
-            needed->hashes[needed->count++] = text_hash(files[i].name);
-    }
+    for (size_t i = 0; status == STATUS_OK && i < count; i++)
+        status = add_name(needed, files[i].name);
     arena_rewind(arena, mark);
     return status;
 }
@@ -94,7 +98,29 @@ static enum status read_state(struct needed_inputs *needed, struct db *db, struc
     return status;
 }
 
-enum status needed_inputs_read(struct needed_inputs *needed, struct db *db, struct arena *arena)
+static enum status read_held_files(struct needed_inputs *needed, struct db *db, struct arena *arena,
+                                   int64_t now)
+{
+    struct job_file_row *rows;
+    size_t count = DB_DELETION_MOST;
+    int64_t after = 0;
+    enum status status = STATUS_OK;
+
+    while (status == STATUS_OK && count == DB_DELETION_MOST) {
+        arena_reset(arena);
+        status = db_deletion_job_files(db, arena, true, now, after, &rows, &count);
+        if (status == STATUS_OK)
+            status = db_end(db);
+        for (size_t i = 0; status == STATUS_OK && i < count; i++) {
+            after = rows[i].id;
+            status = add_name(needed, rows[i].name);
+        }
+    }
+    return status;
+}
+
+enum status needed_inputs_read(struct needed_inputs *needed, struct db *db, struct arena *arena,
+                               int64_t now)
 {
     static const int64_t states[] = {FILE_DELETE_INIT, FILE_DELETE_READY, FILE_DELETE_ERROR};
     struct version_entry_row *versions;
@@ -107,6 +133,8 @@ enum status needed_inputs_read(struct needed_inputs *needed, struct db *db, stru
         status = add_document(needed, arena, versions[i].app_version.xml_doc);
     for (size_t i = 0; status == STATUS_OK && i < sizeof(states) / sizeof(states[0]); i++)
         status = read_state(needed, db, arena, states[i]);
+    if (status == STATUS_OK)
+        status = read_held_files(needed, db, arena, now);
     sort(needed);
     return status;
 }

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The names of input files that some unfinished workunit still needs. No index has them, so the
+/* The names of input files that some unfinished workunit still needs, or that a submitter wants
+ * kept. No index has them, so the
  * documents of all unfinished workunits are read. The names are kept as hashes, in eight to
  * sixteen bytes each. If two names have the same hash, a file is kept for too long, and no harm is
  * done. */
@@ -24,7 +25,7 @@ struct needed_inputs {
 /* The caller holds inputs_lock.h alone, and so nobody makes jobs meanwhile, or takes failed ones up
  * again. Each page is read in a transaction of its own. The arena is reset. */
 MUST_CHECK enum status needed_inputs_read(struct needed_inputs *needed, struct db *db,
-                                          struct arena *arena);
+                                          struct arena *arena, int64_t now);
 void needed_inputs_free(struct needed_inputs *needed);
 
 bool needed_inputs_have(const struct needed_inputs *needed, struct text name);

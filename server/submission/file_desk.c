@@ -89,6 +89,19 @@ enum status desk_check_files(struct desk *desk, const struct submitter *submitte
     return status;
 }
 
+/* The MD5 that a name is made of, behind an optional jf_; empty: none. */
+static struct text md5_in_name(struct text name)
+{
+    if (text_starts(name, TEXT("jf_")))
+        name = (struct text){name.at + 3, name.length - 3};
+    return name.length >= MD5_HEX_SIZE - 1 &&
+                   text_is_hex(text_first(name, MD5_HEX_SIZE - 1), MD5_HEX_SIZE - 1) &&
+                   (name.length == MD5_HEX_SIZE - 1 ||
+                    text_hex_digit(name.at[MD5_HEX_SIZE - 1]) < 0)
+               ? text_first(name, MD5_HEX_SIZE - 1)
+               : NO_TEXT;
+}
+
 /* --- rows ------------------------------------------------------------------------------------- */
 
 struct noting {
@@ -119,26 +132,33 @@ static enum status note_files(void *subject)
     return status == STATUS_OK ? db_commit(desk->db) : status;
 }
 
-enum status desk_query_files(struct desk *desk, const struct files_named *named,
-                             absent_file_call *call, void *context)
+enum status desk_query_files(struct desk *desk, const struct submitter *submitter,
+                             const struct files_named *named, absent_file_call *call, void *context)
 {
     bool *is_there = ARENA_ARRAY(desk->arena, named->count, bool);
     struct noting noting = {.desk = desk, .named = named, .is_there = is_there};
     const char *downloads = text_string(desk->arena, desk->config->download_dir);
-    enum status status;
+    enum status status = STATUS_OK;
+    bool is_of_others = false;
     int lock;
 
     if (is_there == NULL)
         return fail(desk->failure, STATUS_TOO_LARGE, "too many files");
     lock = inputs_lock_shared(downloads);
-    for (size_t i = 0; i < named->count; i++) {
+    for (size_t i = 0; i < named->count && status == STATUS_OK; i++) {
         struct arena_mark mark = arena_mark(desk->arena);
         const char *place = place_of(desk, named->names[i], desk->config->uldl_dir_fanout);
 
         is_there[i] = inputs_count_on(place);
+        if (is_there[i]) {
+            status = db_job_file_is_of_others(desk->db, named->names[i], submitter->userid,
+                                              &is_of_others);
+            is_there[i] = !is_of_others;
+        }
         arena_rewind(desk->arena, mark);
     }
-    status = repeat_transaction(desk->db, note_files, &noting);
+    if (status == STATUS_OK)
+        status = repeat_transaction(desk->db, note_files, &noting);
     inputs_unlock(lock);
     if (status != STATUS_OK)
         return desk_failed(desk, status, "job_file");
@@ -156,12 +176,33 @@ static enum status fail_io(const struct files_upload *upload, const char *what)
                 what, strerror(errno));
 }
 
+/* Whether the content is the same is not told of another's file. Who has the content of a name that
+ * is made of it learns nothing. */
+static enum status check_owners(struct desk *desk, const struct submitter *submitter,
+                                const struct files_named *named)
+{
+    bool is_of_others = false;
+    enum status status = STATUS_OK;
+
+    for (size_t i = 0; i < named->count && status == STATUS_OK; i++) {
+        if (md5_in_name(named->names[i]).length > 0)
+            continue;
+        status =
+            db_job_file_is_of_others(desk->db, named->names[i], submitter->userid, &is_of_others);
+        if (status == STATUS_OK && is_of_others)
+            return fail(desk->failure, STATUS_INVALID,
+                        "file %zu: the name " TEXT_FORMAT " is not free, choose another", i,
+                        TEXT_ARG(named->names[i]));
+    }
+    return desk_failed(desk, status, "job_file");
+}
+
 enum status files_upload_begin(struct files_upload *upload, struct desk *desk,
-                               const struct files_named *named)
+                               const struct submitter *submitter, const struct files_named *named)
 {
     *upload = (struct files_upload){.desk = desk, .named = named, .descriptor = -1};
     upload->files = ARENA_ARRAY(desk->arena, named->count, struct job_file_coming);
-    return upload->files != NULL ? STATUS_OK
+    return upload->files != NULL ? check_owners(desk, submitter, named)
                                  : fail(desk->failure, STATUS_TOO_LARGE, "too many files");
 }
 
@@ -219,19 +260,6 @@ enum status files_upload_add(struct files_upload *upload, struct text bytes)
         return fail_io(upload, "written");
     upload->files[upload->begun - 1].bytes += (int64_t)bytes.length;
     return STATUS_OK;
-}
-
-/* The MD5 that a name is made of, behind an optional jf_; empty: none. */
-static struct text md5_in_name(struct text name)
-{
-    if (text_starts(name, TEXT("jf_")))
-        name = (struct text){name.at + 3, name.length - 3};
-    return name.length >= MD5_HEX_SIZE - 1 &&
-                   text_is_hex(text_first(name, MD5_HEX_SIZE - 1), MD5_HEX_SIZE - 1) &&
-                   (name.length == MD5_HEX_SIZE - 1 ||
-                    text_hex_digit(name.at[MD5_HEX_SIZE - 1]) < 0)
-               ? text_first(name, MD5_HEX_SIZE - 1)
-               : NO_TEXT;
 }
 
 enum status files_upload_close(struct files_upload *upload)

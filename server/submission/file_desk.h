@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Files that submitters bring for their jobs. A name stands for one content for ever, as clients
- * keep files by name. The bytes of an upload go to the disk as they come, into files next to their
- * places; when all have come they are put there, and noted. What is refused leaves no file and no
- * row. Conventions as in desk.h. */
+ * keep files by name, and belongs to whose batches the file was brought for; one that is made of
+ * the content's MD5 belongs to all who have the content. The bytes of an upload go to the disk as
+ * they come, into files next to their places; when all have come they are put there, and noted.
+ * What is refused leaves no file and no row. Conventions as in desk.h. */
 #ifndef SERVER_SUBMISSION_FILE_DESK_H
 #define SERVER_SUBMISSION_FILE_DESK_H
 
@@ -22,9 +23,10 @@ MUST_CHECK enum status desk_check_files(struct desk *desk, const struct submitte
                                         const struct files_named *named);
 
 typedef void absent_file_call(void *context, size_t index);
-/* Calls it for each name that is not there; the others are noted. */
-MUST_CHECK enum status desk_query_files(struct desk *desk, const struct files_named *named,
-                                        absent_file_call *call, void *context);
+/* Calls it for each name that is not there, or is another submitter's; the others are noted. */
+MUST_CHECK enum status desk_query_files(struct desk *desk, const struct submitter *submitter,
+                                        const struct files_named *named, absent_file_call *call,
+                                        void *context);
 
 struct files_upload {
     struct desk *desk;
@@ -33,8 +35,10 @@ struct files_upload {
     size_t begun;                  /* files */
     int descriptor;                /* of the one under way; -1: none */
 };
-/* After desk_check_files. To be dropped in the end, whatever came of it. */
+/* After desk_check_files. To be dropped in the end, whatever came of it. A name of another
+ * submitter's file is refused. */
 MUST_CHECK enum status files_upload_begin(struct files_upload *upload, struct desk *desk,
+                                          const struct submitter *submitter,
                                           const struct files_named *named);
 /* The next file, its bytes, its end. */
 MUST_CHECK enum status files_upload_open(struct files_upload *upload);

@@ -49,7 +49,7 @@ static enum status prepare(struct file_face *face)
     if (status == STATUS_OK)
         status = desk_check_files(desk, &face->submitter, &face->named);
     if (status == STATUS_OK && face->is_upload)
-        status = files_upload_begin(&face->upload, desk, &face->named);
+        status = files_upload_begin(&face->upload, desk, &face->submitter, &face->named);
     face->exchange->userid = face->submitter.userid;
     face->is_ready = status == STATUS_OK;
     return status;
@@ -104,7 +104,8 @@ static enum status answer_query(struct file_face *face, struct rpc_reply *reply)
     enum status status;
 
     rpc_add_open(reply, "absent_files");
-    status = desk_query_files(face->exchange->desk, &face->named, add_absent, reply);
+    status =
+        desk_query_files(face->exchange->desk, &face->submitter, &face->named, add_absent, reply);
     rpc_add_close(reply, "absent_files");
     return status;
 }

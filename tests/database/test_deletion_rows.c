@@ -6,6 +6,7 @@
 
 #include "db/file_deletion.h"
 #include "db/file_sweep.h"
+#include "db/submitted.h"
 
 #include "server/base/banned.h"
 
@@ -76,6 +77,50 @@ static void only_what_was_to_be_deleted_is_marked(void **state)
                 "0,2,2,2 0,3,2,3");
 }
 
+/* By number: until their time; in a batch that may get jobs; both are over; one batch of two is. */
+static void files_of_submitters_are_held(void **state)
+{
+    struct test_fixture *fixture = *state;
+    const int64_t gone[] = {3};
+    struct job_file_row *rows;
+    size_t count;
+    bool is_of_others;
+
+    test_sql(fixture->database,
+             "INSERT INTO job_file (id, name, create_time, delete_time) VALUES (1, 'f1', 1, 1000),"
+             " (2, 'f2', 1, 0), (3, 'f3', 1, 999), (4, 'f4', 1, 0);"
+             "INSERT INTO batch (id, user_id, state) VALUES (7, 5, 1), (8, 5, 2), (9, 6, 4);"
+             "INSERT INTO batch_file_assoc (job_file_id, batch_id)"
+             " VALUES (2, 7), (3, 8), (4, 9), (4, 7)");
+    assert_status(STATUS_OK,
+                  db_deletion_job_files(fixture->db, fixture->arena, true, 1000, 0, &rows, &count));
+    assert_int_equal(count, 3);
+    assert_i64(rows[0].id, 1);
+    assert_i64(rows[1].id, 2);
+    assert_i64(rows[2].id, 4);
+    assert_status(STATUS_OK, db_deletion_job_files(fixture->db, fixture->arena, false, 1000, 0,
+                                                   &rows, &count));
+    assert_int_equal(count, 1);
+    assert_text(rows[0].name, "f3");
+    for (int64_t userid = 5; userid <= 6; userid++) {
+        assert_status(STATUS_OK,
+                      db_job_file_is_of_others(fixture->db, TEXT("f1"), userid, &is_of_others));
+        assert_false(is_of_others); /* for no batch */
+        assert_status(STATUS_OK,
+                      db_job_file_is_of_others(fixture->db, TEXT("f2"), userid, &is_of_others));
+        assert_true(is_of_others == (userid == 6));
+        assert_status(STATUS_OK,
+                      db_job_file_is_of_others(fixture->db, TEXT("f4"), userid, &is_of_others));
+        assert_false(is_of_others); /* of both */
+    }
+    assert_status(STATUS_OK, db_deletion_forget_job_files(fixture->db, gone, 1));
+    assert_status(STATUS_OK, db_commit(fixture->db));
+    assert_text(test_sql_text(fixture->database,
+                              "SELECT CONCAT((SELECT GROUP_CONCAT(id ORDER BY id) FROM job_file),"
+                              " ' ', (SELECT COUNT(*) FROM batch_file_assoc))"),
+                "1,2,4 3");
+}
+
 static void known_results_are_found(void **state)
 {
     const struct text names[] = {TEXT("r1_0"), TEXT("R2_0"), TEXT("r3_0")};
@@ -109,8 +154,11 @@ int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, test_fixture_open, test_fixture_close)
     const struct CMUnitTest tests[] = {
-        CASE(answers_are_needed_until_they_are_taken), CASE(inputs_are_needed_until_all_is_over),
-        CASE(only_what_was_to_be_deleted_is_marked),   CASE(known_results_are_found),
+        CASE(answers_are_needed_until_they_are_taken),
+        CASE(inputs_are_needed_until_all_is_over),
+        CASE(only_what_was_to_be_deleted_is_marked),
+        CASE(known_results_are_found),
+        CASE(files_of_submitters_are_held),
         CASE(numbers_that_were_given_out_are_known),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

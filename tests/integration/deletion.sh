@@ -106,6 +106,34 @@ claim "no more in a round than the limit says" counted files_deleted 1
 delete_files
 claim "the others in the next" counted files_deleted 1
 
+# --- files that submitters brought: held until their time, and by batches that may get jobs
+bring() { # ID NAME DELETE_TIME BATCH
+    rows "INSERT INTO job_file VALUES ($1, '$2', 1, $3); INSERT INTO batch_file_assoc VALUES ($1, $4)"
+    [ "$2" = .. ] || echo input | tee "$work/down/$2" >"$work/down/$2.md5"
+}
+brought() { rows "SELECT COUNT(*), (SELECT COUNT(*) FROM batch_file_assoc) FROM job_file"; }
+rows "SET sql_mode = ''; INSERT INTO batch (id, user_id, state) VALUES (71, 1, 1), (72, 1, 2)"
+bring 1 for_later $((now + 1)) 72
+bring 2 for_batch 0 71
+bring 3 unused $((now - 1)) 72
+bring 4 needed 0 72
+bring 5 .. 0 72
+bring 6 used_up $((now + 1)) 72
+add_job 97 0 needed
+add_job 98 1 for_later
+add_job 99 1 for_batch
+delete_files
+claim "they outlive their jobs" test -e "$work/down/for_later" -a -e "$work/down/for_batch" -a "$(state_of 'workunit WHERE id > 97')" = 22
+claim "what no batch holds goes" not test -e "$work/down/unused" -o -e "$work/down/unused.md5"
+claim "with its row" test "$(brought)" = $'4\t4'
+claim "but for what a job needs" test -e "$work/down/needed"
+rows "UPDATE job_file SET delete_time = 0; UPDATE batch SET state = 2; DELETE FROM workunit WHERE id = 97"
+touch "$work/down/for_later"
+now=$(date +%s) delete_files
+claim "somebody may count on what came of late" test -e "$work/down/for_later" -a -e "$work/down/needed"
+delete_files
+claim "then all go" test "$(brought)$(find "$work/down" -name 'for_*' -o -name 'used_up*')" = $'0\t0'
+
 # --- a folder that is not there, or is a mount point with nothing mounted
 add_result 91 9 1
 add_job 92 1 input_92

@@ -344,6 +344,15 @@ claim "other content of a name" no_files 'with other content' "in_2.dat in_1.dat
 claim "content that is not that of the name" no_files 'its MD5 is' "$hello" "$work/other"
 claim "too few" no_files '2 files named, but 1 came' "in_2.dat in_3.dat" "$work/hello"
 claim "too many" no_files 'more files came' in_2.dat "$work/hello" "$work/other"
+key=$bob
+claim "another's file is not there for him" files query_files in_1.dat
+claim "as he hears" is "$(value query_files/absent_files/file | tr '\n' ' ')" "0 "
+claim "its name is not free, whatever the content" no_files 'not free' in_1.dat "$work/other"
+batch=$bobs
+claim "for a batch either" no_files 'not free' in_1.dat "$work/hello"
+batch=0
+claim "a name that is made of the content is for all who have it" files upload_files "$hello" "$work/hello"
+key=$account
 for name in a/b .. .hidden -x a.md5 'a;b' "$(printf '%192s' '' | tr ' ' x)"; do
     claim "the name ${name:0:10}" no_files 'cannot be the name of a file' "$name" "$work/hello"
 done

@@ -313,7 +313,8 @@ static const struct option transition_options[] = {
     {"delete-files", NULL, NULL,
      "Deletes the files of assimilated jobs, after delete_delay_hours, including uploads for "
      "results that were never reported. It keeps files marked no_delete, input files that an "
-     "unfinished job also needs, and those of a job with nodelete in its name. If a folder is "
+     "unfinished job also needs, and those of a job with nodelete in its name. Files that "
+     "submitters brought stay as submission(7) says. If a folder is "
      "missing or empty, it tries again every hour. With --loop it deletes output files for about "
      "five seconds in each round, so that jobs do not wait for their transition."},
     {"command-seconds", NULL, "N", "Maximum number of seconds of a command for one job (600)."},
