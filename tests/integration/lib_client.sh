@@ -32,10 +32,11 @@ client_project() {
     key=$(volunteer_key "$project")
 }
 
-# start_client [OPTION...]: the servers, and the client with these options of tools/real-client.
+# start_client [OPTION...]: the servers behind nginx, or what $front says, and the client with these options
+# of tools/real-client.
 start_client() {
     start_server server
-    start_web web nginx --socket "$work/server.socket" || exit 1
+    start_web web "${front:-nginx}" --socket "$work/server.socket" || exit 1
     "$QM_SOURCE_DIR/tools/real-client" --url "$master" --key "$key" --dir "$client" --goal 1000 \
         --seconds 300 "$@" >"$work/client.txt" 2>&1 </dev/null &
     started+=($!)

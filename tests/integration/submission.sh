@@ -69,6 +69,9 @@ check_frame() { # FRONT
     claim "$1: no XML" grep -q '<error_num>-1<' "$work/raw"
     raw '<!DOCTYPE a [<!ENTITY b "c">]><ping>&b;</ping>'
     claim "$1: entities" grep -q '<error_num>-1<' "$work/raw"
+    raw "<!DOCTYPE a [<!ENTITY b SYSTEM \"${url%test_cgi/cgi}fetched\">]><ping>&b;</ping>"
+    claim "$1: entities from elsewhere" grep -q '<error_num>-1<' "$work/raw"
+    claim "$1: which are not fetched" not grep -rq fetched "$work/nginx1" "$work/server.log"
     curl -s -D "$work/head" -d 'other=1' "$(desk)" >"$work/raw"
     claim "$1: no field" grep -q '<error_num>-1<' "$work/raw"
     claim "$1: with status 200" grep -q '^HTTP/1.1 200' "$work/head"
@@ -125,6 +128,22 @@ rows "UPDATE workunit SET canonical_resultid = id, canonical_credit = 10 WHERE n
       UPDATE workunit SET error_mask = 2 WHERE name = 'one_2';
       UPDATE result SET server_state = 5, outcome = 3, exit_status = 5 WHERE name = 'one_2_0';
       UPDATE result SET server_state = 4, sent_time = 1700000000, hostid = 1 WHERE name = 'one_3_0';"
+thirds() { # DONE: what is told of a batch of three jobs
+    ask query_batch "<batch_name>thirds</batch_name>" &&
+        is "$(for what in njobs fraction_done nerror_jobs credit_canonical state; do value "query_batch/$what"; done | cut -c 1-8 | tr '\n' ' ')" "$1"
+}
+ask create_batch '<app_name>work</app_name><batch_name>thirds</batch_name>'
+seq 3 | sed "s|.*|--wu_name third_& $work/input|" |
+    qmctl jobs create --app work --in "$demo/in.xml" --out "$QM_SOURCE_DIR/templates/none_out.xml" --batch thirds --stdin >/dev/null
+rows "UPDATE workunit SET canonical_resultid = 1, canonical_credit = 10 WHERE name = 'third_1';
+    UPDATE workunit SET error_mask = 2 WHERE name = 'third_2'; UPDATE result SET server_state = 4 WHERE name = 'third_3_0'"
+claim "a valid, a failed and one that is out" thirds '3 0.666666 1 10 1 '
+claim "it has no end yet" is "$(value query_batch/completion_time)" 0
+rows "UPDATE workunit SET canonical_resultid = 2, canonical_credit = 10 WHERE name = 'third_3'"
+claim "the last is valid" thirds '3 1 1 20 2 '
+claim "its end is now" is "$(($(date +%s) - $(value query_batch/completion_time) < 600))" 1
+claim "and it is not that of another" is "$(value query_batch/name)" thirds
+rows "DELETE FROM result WHERE name LIKE 'third_%'; DELETE FROM workunit WHERE name LIKE 'third_%'; DELETE FROM batch WHERE name = 'thirds'"
 claim "his batches" ask query_batches '<get_cpu_time>1</get_cpu_time>'
 claim "with what was done" heard "^query_batches/batch/fraction_done '0.5'"
 claim "with failures" heard "^query_batches/batch/nerror_jobs '1'"
@@ -248,6 +267,8 @@ claim "no name" submit '' "$(for ((i = 0; i < 300; i++)); do echo "<job>$(file i
 claim "is one for each" is "$(rows "SELECT COUNT(DISTINCT name) FROM workunit WHERE batch = $(value submit_batch/batch_id)")" 300
 claim "a line with all that is odd" submit '' "$(job odd hello "<command_line>--a 'b' \"c\" \$(d) \\ ; ü &amp;&lt;</command_line>")"
 claim "is kept" grep -qF "\n--a 'b' \"c\" \$(d) \\\\ ; &#195;&#188; &amp;&lt;\n" <(rows "SELECT xml_doc FROM workunit WHERE name = 'odd'")
+claim "of very many words" submit '' "$(job words hello "<command_line>$(seq -s ' ' 200)</command_line>")"
+claim "all of them" grep -q ' 198 199 200' <(rows "SELECT xml_doc FROM workunit WHERE name = 'words'")
 claim "but one line" not_made 'command_line has a control character' '' "$(job odd2 hello "<command_line>a
 b</command_line>")"
 claim "not too long" not_made 'more than 4096' '' "$(job odd2 hello "<command_line>$(printf '%4097s' '' | tr ' ' x)</command_line>")"
@@ -262,6 +283,10 @@ in_it='<input_template><file_info></file_info><workunit><file_ref><open_name>in<
 claim "templates of its own" submit '' "$(job own_1 hello "$in_it$output")$(job own_2 hello "$in_it$output")"
 claim "lie where retries find them" is "$(ls "$project/templates/tmp")" 8cee2b27587f799a1f4b3e2aae814b07
 claim "and are named" is "$(rows "SELECT result_template_file, rsc_fpops_est FROM workunit WHERE name = 'own_2'" | tr '\t' ' ')" "templates/tmp/8cee2b27587f799a1f4b3e2aae814b07 5000000000"
+quoted="<output_template><file_info><name><OUTFILE_0/></name><generated_locally/><upload_when_present/><max_nbytes>5</max_nbytes><url>http://x/it's</url></file_info><result><file_ref><file_name><OUTFILE_0/></file_name><open_name>out</open_name></file_ref></result></output_template>"
+submit '' "$(job quoted hello "$in_it$quoted")" || sed 's/^/    /' "$work/heard"
+qmctl transition >/dev/null
+claim "quotes of a template are in its result" grep -q "<url>http://x/it's</url>" <(rows "SELECT xml_doc_in FROM result WHERE name = 'quoted_0'")
 claim "which are no templates" not_made 'job 1' '' "$(job own_3 hello '<output_template><foo/></output_template>')"
 
 # --- numbers
@@ -328,6 +353,9 @@ claim "are told by their place" is "$(value query_files/absent_files/file | tr '
 claim "are sent" files upload_files "$hello in_1.dat" "$work/hello" "$work/other"
 claim "in their order" is "$(cat "$project/download/383/$hello" "$project/download/25/in_1.dat")" helloother
 claim "with a sum beside" is "$(cat "$project/download/383/$hello.md5")" '5d41402abc4b2a76b9719d911017c592 5'
+claim "one of three" files query_files "none_1 in_1.dat none_2"
+claim "is there" is "$(value query_files/absent_files/file | tr '\n' ' ')" "0 2 "
+claim "a name twice, with the same content" files upload_files "$hello $hello" "$work/hello" "$work/hello"
 claim "then they are there" files query_files "$hello in_1.dat"
 claim "which no client takes for nothing" is "$(cat "$work/heard")" "query_files/absent_files '\\n'"
 claim "the same again" files upload_files "$hello in_1.dat" "$work/hello" "$work/other"
@@ -356,6 +384,9 @@ key=$account
 for name in a/b .. .hidden -x a.md5 'a;b' "$(printf '%192s' '' | tr ' ' x)"; do
     claim "the name ${name:0:10}" no_files 'cannot be the name of a file' "$name" "$work/hello"
 done
+page=job_file.php raw "<query_files><authenticator>$account</authenticator><phys_name>a
+b</phys_name></query_files>"
+claim "a name of two lines" grep -q 'cannot be the name of a file' "$work/raw"
 echo program >"$project/download/work_1"
 claim "the name of a program" no_files 'a file of the project' work_1 "$work/hello"
 claim "a name but for capitals" no_files 'only by capitals' IN_1.dat "$work/hello"
@@ -376,6 +407,20 @@ head -c 50000000 /dev/zero >"$work/large"
 claim "a large one" files upload_files large.bin "$work/large"
 claim "arrives whole" cmp "$work/large" "$(find "$project/download" -name large.bin)"
 claim "and is used by a job" submit '' "<job><name>uses</name>$(file local_staged in_1.dat)</job>"
+peak() { sed -n 's/^VmHWM: *\([0-9]*\) kB/\1/p' "/proc/$submission_pid/status"; }
+before=$(peak)
+head -c 1000000 /dev/zero >"$work/piece"
+{
+    printf 'form-string = "request=<upload_files><authenticator>%s</authenticator>' "$account"
+    seq -f '<phys_name>piece_%g</phys_name>' 1000 | tr -d '\n'
+    printf '</upload_files>"\n'
+    seq -f "form = \"file_%g=@$work/piece\"" 1000
+} >"$work/thousand"
+curl -s -K "$work/thousand" "${url%_cgi/cgi}/job_file.php" >"$work/raw"
+claim "a thousand files, 1 GB" grep -q '<success>1<' "$work/raw"
+claim "are there" is "$(find "$project/download" -name 'piece_*[0-9]' -size 1000000c | wc -l)" 1000
+claim "in memory that does not grow with them" test $(($(peak) - before)) -lt 100000
+find "$project/download" -name 'piece_*' -delete
 claim "nothing is left behind" is "$(find "$project/download" -name '*.new')" ''
 
 # --- outputs
@@ -403,6 +448,9 @@ posted "cmd=workunit_file&wu_name=gives_1&file_num=0"
 claim "an answer" is "$status $(cat "$work/output")" "200 answer 1"
 posted "cmd=result_file&result_name=gives_2_0&file_num=0"
 claim "of a result" is "$status $(cat "$work/output")" "200 answer 2"
+rows "UPDATE result SET xml_doc_out = '<file_info><name>../../config.xml</name></file_info><file_info><name>a;id</name></file_info>' WHERE name = 'gives_2_0'"
+posted "cmd=result_file&result_name=gives_2_0&file_num=0"
+claim "whatever names its host has told" is "$status $(cat "$work/output")" "200 answer 2"
 posted "cmd=workunit_file&wu_name=gives_3&file_num=0"
 claim "that is not there" is "$status" 404
 posted "cmd=workunit_file&wu_name=gives_1&file_num=7"
@@ -549,6 +597,18 @@ claim "which hears of it" within 5 grep -q cut "$work/slow1" "$work/slow2"
 claim "and but one" is "$(cat "$work/slow1" "$work/slow2" | grep -c cut)" 1
 
 # --- when something is away
+sed -i "s|<db_socket>|&/none|" "$project/config.xml"
+end_process "$submission_pid"
+rm -f "$work/submission.socket"
+start_submission
+for root in query_batches submit_batch; do
+    ask $root '<batch><app_name>work</app_name></batch>'
+    claim "without the database $root says so" heard "^$root/error/error_num '-138'"
+done
+sed -i "s|<db_socket>/none|<db_socket>|" "$project/config.xml"
+end_process "$submission_pid"
+rm -f "$work/submission.socket"
+start_submission
 touch "$project/stop_web"
 ask query_batches ''
 claim "the project is stopped" heard "^query_batches/error/error_num '-183'"
