@@ -76,6 +76,28 @@ struct fates_summary *fates_summarize(struct arena *arena, const struct fate_ver
     return summaries;
 }
 
+struct fates_summary *fates_summarize_batches(struct arena *arena,
+                                              const struct fate_batch_row *rows, size_t count,
+                                              size_t *ret_count)
+{
+    struct fate_version_row *named = ARENA_ARRAY(arena, count, struct fate_version_row);
+    struct fates_summary *summaries;
+
+    *ret_count = 0;
+    if (named == NULL)
+        return NULL;
+    for (size_t i = 0; i < count; i++)
+        named[i] = (struct fate_version_row){.app_version_id = rows[i].batch, /* for the while */
+                                             .fate = rows[i].fate,
+                                             .results = rows[i].results};
+    summaries = fates_summarize(arena, named, count, ret_count);
+    for (size_t i = 0; i < *ret_count; i++) {
+        summaries[i].batch = summaries[i].app_version_id;
+        summaries[i].app_version_id = 0;
+    }
+    return summaries;
+}
+
 double fates_share(int64_t ended, int64_t failed)
 {
     if (failed <= 0)

@@ -16,6 +16,7 @@ struct arena;
 
 struct fates_summary {
     int64_t appid, app_version_id; /* of a version; see qm_fate */
+    int64_t batch;                 /* 0: of no batch, or of all */
     int64_t sent, ended, failed; /* results; failed ones may have ended before the time looked at */
     int64_t by_fate[FATE_NUMBERS];   /* indexed by enum result_fate */
     int64_t worst_exit, worst_exits; /* the exit status of most errors, and how many; 0: none */
@@ -27,6 +28,10 @@ int64_t fates_since(int64_t now, int64_t hours);
  */
 struct fates_summary *fates_summarize(struct arena *arena, const struct fate_version_row *rows,
                                       size_t count, size_t *ret_count);
+/* The same by batch. */
+struct fates_summary *fates_summarize_batches(struct arena *arena,
+                                              const struct fate_batch_row *rows, size_t count,
+                                              size_t *ret_count);
 /* The part of ended results that failed, 0 to 1. */
 double fates_share(int64_t ended, int64_t failed);
 /* Whether an administrator should look: more than a fifth of at least 20 failed, or all of at least

@@ -81,6 +81,9 @@ break_failing_version() {
         (UNIX_TIMESTAMP() DIV 3600, 1, 1, 1, 0, 2, 0, 5)"
 }
 break_failing_host() { rows "INSERT INTO qm_host_fate VALUES (7, 9, 9, UNIX_TIMESTAMP())"; }
+break_failing_batch() {
+    rows "INSERT INTO qm_fate VALUES (UNIX_TIMESTAMP() DIV 3600, 2, 1, 3, 77, 3, 1, 6), (UNIX_TIMESTAMP() DIV 3600, 2, 1, 3, 78, 2, 0, 600)"
+}
 break_numbers() { rows "ALTER TABLE host AUTO_INCREMENT = 2147483647"; }
 break_small_packets() { sql -e "SET GLOBAL max_allowed_packet = 1048576"; }
 break_tiny_packets() { sql -e "SET GLOBAL max_allowed_packet = 65536"; }
@@ -437,7 +440,7 @@ said() {
     cut -c 1-300 "$3"
 }
 # Those that may be made together, as none hides or changes what is said of another.
-together=" future numbers lost_commits log_of_all failing_host missing_program cut_program changed_program
+together=" future numbers lost_commits log_of_all failing_host failing_batch missing_program cut_program changed_program
     missing_job_input missing_result_template not_served master_page failing_validator no_transitions not_validated
     not_assimilated not_deleted lost_app lost_target clock_back app_without_version old_app other_platform retired_versions new_client
     other_kind much_memory much_disk short_deadline version_number large_quorum time_outs open_key unknown_plan_class

@@ -55,6 +55,31 @@ static void rows_are_summed_up_by_version(void **state)
     arena_destroy(arena);
 }
 
+static void batches_are_summed_up_likewise(void **state)
+{
+    static const struct fate_batch_row rows[] = {
+        {.batch = 7, .fate = FATE_SUCCESS, .results = 9},
+        {.batch = 7, .fate = FATE_CLIENT_ERROR, .results = 1},
+        {.batch = 8, .fate = FATE_CLIENT_ERROR, .results = 6},
+    };
+    struct arena *arena = arena_create(1 << 20);
+    size_t count = 0;
+    const struct fates_summary *all = fates_summarize_batches(arena, rows, 3, &count);
+
+    (void)state;
+    assert_int_equal(count, 2);
+    assert_i64(all[0].batch, 8);
+    assert_i64(all[0].ended, 6);
+    assert_i64(all[0].failed, 6);
+    assert_i64(all[0].app_version_id, 0);
+    assert_i64(all[1].batch, 7);
+    assert_i64(all[1].ended, 10);
+    assert_i64(all[1].failed, 1);
+    assert_non_null(fates_summarize_batches(arena, rows, 0, &count));
+    assert_int_equal(count, 0);
+    arena_destroy(arena);
+}
+
 static void an_alarm_needs_some_results(void **state)
 {
     (void)state;
@@ -116,6 +141,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rows_are_summed_up_by_version),
+        cmocka_unit_test(batches_are_summed_up_likewise),
         cmocka_unit_test(an_alarm_needs_some_results),
         cmocka_unit_test(versions_and_hours_are_said),
         cmocka_unit_test(exit_statuses_have_words),

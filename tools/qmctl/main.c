@@ -143,7 +143,7 @@ static const struct option failures_options[] = {
     {"hosts", NULL, NULL,
      "The hosts that failed most instead. The weight of a result halves every five days, whatever "
      "--hours says."},
-    {"batches", NULL, NULL, "By batch instead."},
+    {"batches", NULL, NULL, "By batch instead, the one with most failures first."},
     {"most", NULL, "N", "With --hosts: maximum number of lines (20)."},
 };
 static const struct option jobs_create_options[] = {

@@ -638,6 +638,37 @@ static enum status add_failing_hosts(struct session *session, struct lines *line
     return status;
 }
 
+/* A mistake in the jobs of one batch, which the other batches of a version outnumber. */
+static enum status add_failing_batches(struct session *session, struct lines *lines)
+{
+    struct fate_batch_row *rows = NULL;
+    const struct fates_summary *all;
+    size_t count = 0, failing = 0, worst = 0;
+    enum status status = db_fates_by_batch(
+        session->db, session->arena, fates_since(session->now, HOURS_OF_RESULTS), &rows, &count);
+
+    if (status != STATUS_OK)
+        return status;
+    all = fates_summarize_batches(session->arena, rows, count, &count);
+    if (all == NULL)
+        return STATUS_NO_MEMORY;
+    for (size_t i = count; i-- > 0;)
+        if (fates_alarm(all[i].ended, all[i].failed)) {
+            failing++;
+            worst = i;
+        }
+    if (failing > 0)
+        add_state(lines, "results", TEXT("batches"), "warning",
+                  text_print(session->arena,
+                             COUNT_FORMAT " with too many failures in the last 24 hours; of batch "
+                                          "%" PRId64 ", %.0f %% of %" PRId64
+                                          " results failed: see qmctl failures --batches",
+                             (int64_t)failing, "batch", failing == 1 ? "" : "es", all[worst].batch,
+                             100 * fates_share(all[worst].ended, all[worst].failed),
+                             all[worst].ended));
+    return STATUS_OK;
+}
+
 static void look_at_results(struct session *session, struct lines *lines)
 {
     struct fate_version_row *rows = NULL;
@@ -649,6 +680,8 @@ static void look_at_results(struct session *session, struct lines *lines)
         status = add_versions(session, lines, rows, count);
     if (status == STATUS_OK)
         status = add_failing_hosts(session, lines);
+    if (status == STATUS_OK)
+        status = add_failing_batches(session, lines);
     if (status != STATUS_OK)
         add_line(lines, "results", TEXT("-"), false,
                  text_copy(session->arena, text_from(db_explain(session->db, status))));

@@ -181,39 +181,34 @@ static enum status print_hosts(struct failures_look *look)
 
 static enum status print_batches(struct failures_look *look)
 {
-    static const char *const titles[] = {"batch",    "sent",    "success", "error",
-                                         "no_reply", "invalid", "failed_%"};
+    static const char *const titles[] = {"batch",    "sent",    "success",  "error",
+                                         "no_reply", "invalid", "failed_%", "state"};
     struct session *session = look->session;
     struct output_table table = TABLE_BEGIN(session, "batches", titles);
     struct fate_batch_row *rows = NULL;
+    const struct fates_summary *all;
     size_t count = 0;
     enum status status = session_db_failed(
         session, db_fates_by_batch(session->db, session->arena, look->since, &rows, &count),
         "qm_fate");
 
-    for (size_t i = 0, next; status == STATUS_OK && i < count; i = next) {
-        struct fate_version_row fates[FATE_NUMBERS];
-        const struct fates_summary *sum;
-        size_t fate_count = 0, sum_count;
-
-        for (next = i; next < count && rows[next].batch == rows[i].batch; next++)
-            if (fate_count < FATE_NUMBERS)
-                fates[fate_count++] = (struct fate_version_row){.fate = rows[next].fate,
-                                                                .results = rows[next].results};
-        sum = fates_summarize(session->arena, fates, fate_count, &sum_count);
-        if (sum == NULL)
-            return fail(&session->failure, STATUS_NO_MEMORY, "no memory");
-        table_number(&table, rows[i].batch);
-        table_number(&table, sum->sent);
-        table_number(&table, sum->by_fate[FATE_SUCCESS]);
-        table_number(&table, sum->by_fate[FATE_CLIENT_ERROR]);
-        table_number(&table, sum->by_fate[FATE_NO_REPLY]);
-        table_number(&table, sum->by_fate[FATE_INVALID] + sum->by_fate[FATE_VALIDATE_ERROR]);
-        table_real(&table, 100 * fates_share(sum->ended, sum->failed), 1);
+    if (status != STATUS_OK)
+        return status;
+    all = fates_summarize_batches(session->arena, rows, count, &count);
+    if (all == NULL)
+        return fail(&session->failure, STATUS_NO_MEMORY, "no memory");
+    for (size_t i = 0; i < count; i++) {
+        table_number(&table, all[i].batch);
+        table_number(&table, all[i].sent);
+        table_number(&table, all[i].by_fate[FATE_SUCCESS]);
+        table_number(&table, all[i].by_fate[FATE_CLIENT_ERROR]);
+        table_number(&table, all[i].by_fate[FATE_NO_REPLY]);
+        table_number(&table, all[i].by_fate[FATE_INVALID] + all[i].by_fate[FATE_VALIDATE_ERROR]);
+        table_real(&table, 100 * fates_share(all[i].ended, all[i].failed), 1);
+        table_text(&table, fates_alarm(all[i].ended, all[i].failed) ? TEXT("FAILS") : TEXT("ok"));
     }
-    if (status == STATUS_OK)
-        table_print(&table);
-    return status;
+    table_print(&table);
+    return STATUS_OK;
 }
 
 enum exit_code command_failures(struct session *session)
