@@ -92,12 +92,12 @@ static void screen_system(struct request *request)
         forbid_work(request, &(struct refusal){.reason = REASON_CPU_NOT_ACCEPTED,
                                                .name = bound_head(message->p_vendor, SHOWN_NAME),
                                                .type = bound_head(message->p_model, SHOWN_NAME)});
-    if (message->p_vendor.length == 0)
-        answer_say(request->arena, &request->early, MESSAGE_NOTICE,
-                   "Your BOINC client does not tell the vendor of the processor");
-    if (message->os_name.length == 0)
-        answer_say(request->arena, &request->early, MESSAGE_NOTICE,
-                   "Your BOINC client does not tell the operating system");
+    if (message->p_vendor.length == 0 || message->os_name.length == 0)
+        answer_say(request->arena, &request->early, MESSAGE_NOTICE, "Your BOINC client does not %s",
+                   message->p_vendor.length > 0  ? "tell the operating system"
+                   : message->os_name.length > 0 ? "tell the vendor of the processor"
+                                                 : "describe this computer: host_info is "
+                                                   "missing or empty");
 }
 
 /* Accounts take turns by the first key in the body (server/process/waiting.h), the parser takes the

@@ -147,15 +147,23 @@ static void other_systems_are_not_banned(void **state)
     assert_false(request.work_forbidden);
 }
 
+/* One message, whatever is missing. */
 static void missing_names_are_noticed(void **state)
 {
     (void)state;
-    request.message.p_vendor = NO_TEXT;
     request.message.os_name = NO_TEXT;
-    step_screen(&request);
-    assert_true(is_said(MESSAGE_NOTICE, "vendor"));
-    assert_true(is_said(MESSAGE_NOTICE, "operating system"));
+    assert_int_equal(step_screen(&request), NEXT_STEP);
+    assert_true(is_said(MESSAGE_NOTICE, "Your BOINC client does not tell the operating system"));
+    request.early.message_count = 0;
+    request.message.p_vendor = NO_TEXT;
+    assert_int_equal(step_screen(&request), NEXT_STEP);
+    assert_int_equal(request.early.message_count, 1);
+    assert_true(is_said(MESSAGE_NOTICE, "does not describe this computer: host_info is missing"));
     assert_false(request.work_forbidden);
+    request.early.message_count = 0;
+    request.message.os_name = TEXT("Linux");
+    assert_int_equal(step_screen(&request), NEXT_STEP);
+    assert_true(is_said(MESSAGE_NOTICE, "does not tell the vendor of the processor"));
 }
 
 static void an_upgrade_is_announced_in_time(void **state)
