@@ -365,6 +365,11 @@ MUST_CHECK enum status db_admin_queue(struct db *db, struct arena *arena, bool b
 MUST_CHECK enum status db_admin_queue_counted(struct db *db, struct arena *arena, int64_t most,
                                               struct queue_line **ret_rows, size_t *ret_count);
 
+/* Jobs of each science app among `most` unsent ones and as many in progress, with the number and
+ * the name that they give it. */
+MUST_CHECK enum status db_admin_buda_jobs(struct db *db, struct arena *arena, int64_t most,
+                                          struct buda_jobs_row **ret_rows, size_t *ret_count);
+
 /* How many connections this user may have, and how many prepared statements all together. */
 MUST_CHECK enum status db_admin_connection_limits(struct db *db,
                                                   struct connection_limits_row *ret_limits);

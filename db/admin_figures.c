@@ -55,6 +55,12 @@ enum status db_admin_queue(struct db *db, struct arena *arena, bool by_batch,
     return STATUS_OK;
 }
 
+enum status db_admin_buda_jobs(struct db *db, struct arena *arena, int64_t most,
+                               struct buda_jobs_row **ret_rows, size_t *ret_count)
+{
+    return DB_ALL(db, admin_buda_jobs, arena, ret_rows, ret_count, .most = most);
+}
+
 static enum status count_queue(struct db *db, int64_t appid, int64_t most, struct queue_line *line)
 {
     const struct {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The project's tables, of whichever year, and what its apps do with them. */
 #include "config/config.h"
+#include "db/admin.h"
 #include "db/adoption_rows.h"
 #include "db/schema.h"
 #include "server/adoption/adoption_parts.h"
@@ -361,6 +362,27 @@ static void look_at_counts(struct adoption_view *view, struct db *db)
                        "enable_assignment_multi is set: they are not sent");
 }
 
+enum { JOBS_MOST = 100000 };
+
+/* What is wrong with their files project_check says. */
+static void look_at_science_apps(struct adoption_view *view, struct db *db)
+{
+    struct buda_jobs_row *jobs = NULL;
+    size_t count = 0;
+    int64_t waiting = 0;
+
+    if (db_admin_buda_jobs(db, view->arena, JOBS_MOST, &jobs, &count) != STATUS_OK)
+        return; /* an index is missing, which was said */
+    for (size_t i = 0; i < count; i++)
+        waiting += jobs[i].unsent + jobs[i].in_progress;
+    if (count > 0)
+        adoption_found(view, ADOPTION_OK, "apps", "buda_apps",
+                       COUNT_FORMAT " of " COUNT_FORMAT
+                                    ": sent with the variant that suits the host (policy(7) 4.6)",
+                       COUNT_ARG((size_t)waiting, "unfinished job"),
+                       COUNT_ARG(count, "science app"));
+}
+
 void adoption_look_at_tables(struct adoption_view *view)
 {
     struct failure failure = {.status = STATUS_OK};
@@ -381,6 +403,7 @@ void adoption_look_at_tables(struct adoption_view *view)
         look_at_upgrades(view, db);
         look_at_apps(view, db);
         look_at_counts(view, db);
+        look_at_science_apps(view, db);
     }
     db_close(db);
 }

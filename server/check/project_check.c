@@ -909,6 +909,30 @@ static void check_files(struct check *check)
     db_close(db);
 }
 
+/* Jobs of science apps that no host gets. */
+static void check_science_jobs(struct check *check, const struct buda_apps *apps)
+{
+    struct buda_jobs_row *jobs = NULL;
+    size_t count = 0;
+
+    if (check->db == NULL)
+        return;
+    if (db_admin_buda_jobs(check->db, check->arena, JOBS_LOOKED_AT, &jobs, &count) != STATUS_OK) {
+        not_checked(check, "jobs of science apps");
+        return;
+    }
+    for (size_t i = 0; i < count; i++) {
+        const struct buda_app *app = buda_app_find(apps, jobs[i].number);
+
+        if (jobs[i].unsent > 0 && (app == NULL || app->count == 0))
+            found(check, CHECK_WARNING,
+                  "buda_apps: " COUNT_FORMAT " for the science app " TEXT_FORMAT
+                  ", of which no variant can be used",
+                  COUNT_ARG((size_t)jobs[i].unsent, "waiting job"),
+                  TEXT_ARG(text_first(jobs[i].name, 100)));
+    }
+}
+
 /* What cannot be used of buda_apps: jobs of it go to nobody, or not to the hosts it is for. */
 static void check_science_apps(struct check *check, const struct plan_classes *classes)
 {
@@ -924,6 +948,7 @@ static void check_science_apps(struct check *check, const struct plan_classes *c
     if (apps.fault_count > BUDA_FAULTS_KEPT)
         found(check, CHECK_WARNING, "buda_apps: in addition, " COUNT_FORMAT " cannot be used",
               COUNT_ARG(apps.fault_count - BUDA_FAULTS_KEPT, "file"));
+    check_science_jobs(check, &apps);
 }
 
 /* A version of a class that nobody knows is never sent, and nothing says so. */

@@ -193,6 +193,17 @@ claim "no word about an option that is off" not grep -q debug_send "$work/said"
 claim "no word about an order that stays" not grep -q priority_order "$work/said"
 claim "no word about the delay where it is short" not grep -q maintenance_delay "$work/said"
 expect 0 'feeder is disabled, and must stay disabled' adopt "$work/odd" --all
+mkdir -p "$work/odd/buda_apps/fold/arm_cpu"
+echo '{"name": "fold"}' >"$work/odd/buda_apps/fold/desc.json"
+echo '{"cpu_type": "arm", "plan_class": 5}' >"$work/odd/buda_apps/fold/arm_cpu/variant.json"
+sql "$schema" -e "SET sql_mode = ''; INSERT INTO workunit SET id = 9000001, name = 'science', appid = 1,
+    xml_doc = '<workunit><buda_app_name>fold</buda_app_name></workunit>';
+    INSERT INTO result SET id = 9000001, workunitid = 9000001, appid = 1, name = 'science_0', server_state = 2"
+expect 0 '^ok +apps +buda_apps +1 unfinished job of 1 science app' adopt "$work/odd" --all
+claim "a file of it that cannot be used is named with the key" \
+    grep -q 'buda_apps/fold/arm_cpu/variant.json: the key "plan_class" is no text' "$work/said"
+claim "and its jobs" grep -q '1 waiting job for the science app fold' "$work/said"
+sql "$schema" -e "DELETE FROM workunit WHERE id = 9000001; DELETE FROM result WHERE id = 9000001"
 sql "$schema" -e "SET sql_mode = ''; UPDATE app SET weight = 2;
     INSERT INTO app SET name = 'old', user_friendly_name = '', weight = 5, deprecated = 1, create_time = 1"
 adopt "$work/odd" >"$work/said"

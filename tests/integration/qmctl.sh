@@ -141,7 +141,7 @@ while read -r -a words; do
     empty_list "${words[@]}"
     lists=$((lists + 1))
 done < <("$qmctl" --help | sed -n 's/^  \([a-z][a-z-]* \?[a-z]*\)  *\(Lists\|Counts\) .*/\1/p')
-same "lists that were looked at" "$lists" 10
+same "lists that were looked at" "$lists" 11
 sql -e "INSERT INTO $database.platform SELECT * FROM $database.kept; DROP TABLE $database.kept"
 same "mode of private keys" "$(stat -c %a "$project"/keys/*_private | sort -u)" 600
 same "anonymous platform" "$(sql -e "SELECT COUNT(*) FROM $database.platform WHERE name = 'anonymous'")" 1
@@ -952,6 +952,23 @@ echo '{"name": "fold", "long_name": "Fold"}' >"$project/buda_apps/fold/desc.json
 echo '{' >"$project/buda_apps/other/desc.json"
 expect 0 'warning: buda_apps/other/desc.json: line 2 is no JSON' in_project check-config
 expect 0 'warning: buda_apps/fold/desc.json: there is no variant that can be used' in_project check-config
+expect 1 'buda_apps/other/desc.json +line 2 is no JSON' in_project buda check
+expect 1 '"file": "buda_apps/fold/desc.json", "words": "there is no variant that can be used"' in_project buda check --json
+sql -e "SET sql_mode = ''; INSERT INTO $database.workunit SET id = 9000001, name = 'science', appid = 1, xml_doc = '<workunit><buda_app_name>fold</buda_app_name></workunit>';
+    INSERT INTO $database.workunit SET id = 9000002, name = 'nobodys', appid = 1, xml_doc = '<workunit><buda_app_name>none</buda_app_name></workunit>';
+    INSERT INTO $database.result SET id = 9000001, workunitid = 9000001, appid = 1, name = 'science_0', server_state = 2;
+    INSERT INTO $database.result SET id = 9000002, workunitid = 9000002, appid = 1, name = 'nobodys_0', server_state = 4"
+expect 0 'warning: buda_apps: 1 waiting job for the science app fold' in_project check-config
+expect 0 $'^fold\tFold\t0\t1\t0' in_project buda list --tsv
+expect 0 $'^none\t\t0\t0\t1' in_project buda list --tsv
+mkdir "$project/buda_apps/fold/arm_cpu"
+echo '{"cpu_type": "arm", "plan_class": "", "file_infos": "<file_info/>", "file_refs": "<file_ref/>"}' >"$project/buda_apps/fold/arm_cpu/variant.json"
+rm -r "$project/buda_apps/other"
+expect 0 '' in_project buda check
+expect 0 $'^arm_cpu\tarm\t\t23' in_project buda show fold --tsv
+expect 0 '"app": "fold", "long_name": "Fold", "variants": 1, "unsent": 1, "in_progress": 0' in_project buda list --json
+expect 1 'there is no science app' in_project buda show fald
+sql -e "DELETE FROM $database.workunit WHERE id > 9000000; DELETE FROM $database.result WHERE id > 9000000"
 rm -r "$project/buda_apps"
 sql "$database" -e "SET sql_mode = ''; INSERT INTO workunit (name, appid, rsc_fpops_est, delay_bound, assimilate_state, error_mask)
     SELECT CONCAT('slack_', seq), (SELECT id FROM app WHERE name = 'demo'), 1e13, 40000 * POW(10, seq - 1), 2, 0 FROM seq_1_to_2"

@@ -565,6 +565,20 @@ const struct subcommand subcommands[] = {
      "were wrong by far. Quotas, turnaround times and trust stay. If interrupted, run it again.",
      "qmctl app forget demo", OPTIONS(app_forget_options), .arguments_min = 1, .arguments_max = 1,
      .asks = true, .run = command_app_forget},
+    {"buda list", "",
+     "Lists the science apps of BOINC's universal docker app (BUDA) in buda_apps, with the number "
+     "of their variants and of their jobs, among 100000 unsent jobs and as many in progress. An "
+     "app "
+     "that only jobs name, or that has no variants, gets no job sent.",
+     "qmctl buda list --tsv", .run = command_buda_list},
+    {"buda show", "APP",
+     "Shows the variants of a science app: the kind of CPU and the plan class that they are for "
+     "(none: one CPU), and the bytes of file_infos and file_refs, which go with each job.",
+     "qmctl buda show fold1", .arguments_min = 1, .arguments_max = 1, .run = command_buda_show},
+    {"buda check", "",
+     "Names the files in buda_apps that cannot be used, and why, in the words of the server's log. "
+     "Exit status 1 if there is one.",
+     "qmctl buda check", .run = command_buda_check},
     {"platform list", "",
      "Lists the platforms for which versions can be added (qmctl init adds "
      "them).",

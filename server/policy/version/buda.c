@@ -57,11 +57,16 @@ const struct buda_variant *buda_variant_find(const struct buda_apps *apps, int64
 
 /* --- CPU types -------------------------------------------------------------------------------- */
 
+const char *buda_cpu_word(enum buda_cpu cpu)
+{
+    return cpu == BUDA_CPU_INTEL ? "intel" : cpu == BUDA_CPU_ARM ? "arm" : "other";
+}
+
 enum buda_cpu buda_cpu_named(struct text word)
 {
-    return text_is(word, "intel") ? BUDA_CPU_INTEL
-           : text_is(word, "arm") ? BUDA_CPU_ARM
-                                  : BUDA_CPU_OTHER;
+    return text_is(word, buda_cpu_word(BUDA_CPU_INTEL)) ? BUDA_CPU_INTEL
+           : text_is(word, buda_cpu_word(BUDA_CPU_ARM)) ? BUDA_CPU_ARM
+                                                        : BUDA_CPU_OTHER;
 }
 
 enum buda_cpu buda_cpu_of(const struct text *platforms, size_t count)

@@ -70,6 +70,7 @@ const struct buda_variant *buda_variant_find(const struct buda_apps *apps, int64
 
 /* By the words that desc.json and variant.json use. */
 enum buda_cpu buda_cpu_named(struct text word);
+const char *buda_cpu_word(enum buda_cpu cpu); /* "other" for what has no word */
 /* That of the first platform that tells: of a Mac with ARM, which lists x86_64 too, ARM. */
 enum buda_cpu buda_cpu_of(const struct text *platforms, size_t count);
 
