@@ -395,8 +395,9 @@ MUST_CHECK enum status db_admin_short_deadlines(struct db *db, struct arena *are
                                                 struct short_deadline_row **ret_rows,
                                                 size_t *ret_count);
 
-/* Of the newest workunits (`looked_at` of all) the applications of which some have so many times as
- * long until their deadline, for each operation, as others; and the two extremes, s per FLOP. */
+/* Of the newest workunits (`looked_at` of all) the applications and priorities of which some have
+ * so many times as long until their deadline, for each operation, as others; and the two extremes,
+ * s per FLOP. */
 MUST_CHECK enum status db_admin_slacks(struct db *db, struct arena *arena, size_t looked_at,
                                        double times, struct app_slack_row **ret_rows,
                                        size_t *ret_count);

@@ -51,8 +51,6 @@ enum {
     FAULTS_BYTES = 100000,
     SHORT_DEADLINE_S = 86400,
     SLACKS_DIFFER = 3, /* times: then some jobs of an application are tight beside others */
-    MARGIN_LATE_COUNTS = 2,
-    MARGIN_LATE_IS_LOST = 3,
     SELDOM_S = 12 * 3600,
     CLOCK_AHEAD_S = 60,       /* clocks of several machines may differ by this */
     ENTRIES_LOOKED_AT = 5000, /* of a folder: its fan-out, and some files */
@@ -1016,9 +1014,19 @@ static void check_connection(struct check *check)
               TEXT_ARG(connection_words(check->arena, config, &hosts, apps[i].shortest)));
 }
 
-/* A margin for the queue helps where tight jobs are beside others; where all are alike a longer
- * deadline does more. Numbers as measured in tools/lab/volunteers/experiments.md, "A margin" and
- * "Two margins". */
+/* Tight jobs wait behind older ones of their priority. A margin has fewer jobs late, but keeps
+ * tight ones out of queues, whatever their priority; without it a higher priority has many of them
+ * late, which costs much only where late work is lost. As measured in
+ * tools/lab/volunteers/experiments.md, "Tight jobs among others". */
+static const char *margin_words(const struct config *config)
+{
+    return config->extend_deadlines
+               ? "If those with the least are needed soon, give them a higher priority; if they "
+                 "may wait, set deadline_margin 2, so that fewer jobs are late"
+               : "Set deadline_margin 3, so that fewer jobs are late; with a higher priority "
+                 "instead more of those with the least are answered, but many are late";
+}
+
 static void check_margin(struct check *check)
 {
     const struct config *config = check->config;
@@ -1034,11 +1042,11 @@ static void check_margin(struct check *check)
     }
     for (size_t i = 0; i < count; i++)
         found(check, CHECK_WARNING,
-              "some jobs of " TEXT_FORMAT " have %.0f times as long until their deadline, for "
-              "their size, as others: give those with the least a higher priority, and set "
-              "deadline_margin %d, so that fewer jobs in queues are late",
-              TEXT_ARG(apps[i].app), apps[i].most / apps[i].least,
-              config->extend_deadlines ? MARGIN_LATE_COUNTS : MARGIN_LATE_IS_LOST);
+              "some jobs of " TEXT_FORMAT " with priority %" PRId64
+              " have %.0f times as long until "
+              "their deadline, for their size, as others, which go first where they are older. %s",
+              TEXT_ARG(apps[i].app), apps[i].priority, apps[i].most / apps[i].least,
+              margin_words(config));
 }
 
 /* Of the jobs' deadlines, and what is set for them. */

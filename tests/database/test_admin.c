@@ -590,6 +590,11 @@ static void slacks_of_the_newest_jobs(void **state)
     assert_status(STATUS_OK,
                   db_admin_slacks(fixture->base->db, fixture->base->arena, 4, 4.1, &rows, &found));
     assert_int_equal(found, 0);
+    /* Where the tight ones go first there is nothing to tell. */
+    test_sql(fixture->base->database, "UPDATE workunit SET priority = 7 WHERE name = 'job_2'");
+    assert_status(STATUS_OK,
+                  db_admin_slacks(fixture->base->db, fixture->base->arena, 4, 4, &rows, &found));
+    assert_int_equal(found, 0);
 }
 
 static void hosts_with_their_jobs(void **state)

@@ -973,9 +973,12 @@ rm -r "$project/buda_apps"
 sql "$database" -e "SET sql_mode = ''; INSERT INTO workunit (name, appid, rsc_fpops_est, delay_bound, assimilate_state, error_mask)
     SELECT CONCAT('slack_', seq), (SELECT id FROM app WHERE name = 'demo'), 1e13, 40000 * POW(10, seq - 1), 2, 0 FROM seq_1_to_2"
 sed -i 's|</config>|<extend_deadlines>1</extend_deadlines></config>|' "$project/config.xml"
-expect 0 'some jobs of demo have [0-9]+ times as long .* a higher priority, and set deadline_margin 2,' in_project check-config
+expect 0 'some jobs of demo with priority 0 have [0-9]+ times as long .* a higher priority; .* set deadline_margin 2,' in_project check-config
 sed -i 's|<extend_deadlines>.*</extend_deadlines>|<extend_deadlines>0</extend_deadlines>|' "$project/config.xml"
-expect 0 'some jobs of demo have [0-9]+ times as long .* a higher priority, and set deadline_margin 3,' in_project check-config
+expect 0 'some jobs of demo with priority 0 have [0-9]+ times as long .* Set deadline_margin 3,' in_project check-config
+sql -e "UPDATE $database.workunit SET priority = 100 + RIGHT(name, 1) WHERE name LIKE 'slack\_%'"
+in_project check-config >"$dir/said"
+same "warnings of tight jobs that go first" "$(grep -c 'with priority 10[12] have .* times as long' "$dir/said")" 0
 sed -i 's|<extend_deadlines>0</extend_deadlines>||' "$project/config.xml"
 sql -e "DELETE FROM $database.workunit WHERE name LIKE 'slack\_%'"
 sql -e "UPDATE $database.app_version SET plan_class = 'none_such' LIMIT 1"
