@@ -32,9 +32,9 @@ write_output_template() {
     echo '</result></output_template>'
 }
 
-# fill_project FOLDER SCHEMA: apps, versions and jobs as the rows say, and an account, its key in $key.
+# fill_project FOLDER SCHEMA: apps, versions and jobs as the rows say and then changed, and an account, its key in $key.
 fill_project() {
-    local folder=$1 schema=$2 name class count operations deadline rest row=0
+    local folder=$1 schema=$2 name class count operations deadline rest statement row=0
     write_output_template >"$work/cell/out.xml"
     while read -r name; do qmctl --project "$folder" app add "$name"; done < <(rows_of app)
     while read -r name class; do
@@ -58,6 +58,9 @@ fill_project() {
             SET delay_bound = ELT(1 + id % $(tr -dc , <<<"$deadline," | wc -c), $deadline)
             WHERE name LIKE 'p${cell[project]}\\_${name}\\_${row}\\_%'"
     done < <(rows_of jobs)
+    rows_of change | while read -r statement; do
+        sql "$schema" -e "$statement" || exit 1
+    done || give_up 1 "a row change cannot be done"
     key=$("$bin/qmctl" --project "$folder" user add crowd@example.org --name Crowd |
         grep -oE '[0-9a-f]{32}' | head -n 1)
     [ -n "$key" ] || give_up 1 "qmctl user add gave no key"
