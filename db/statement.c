@@ -298,24 +298,24 @@ static bool is_missing(const struct expansion *x, const struct row_table *table,
            actual_column_find(x->columns, table->table, column->name, strlen(column->name)) == NULL;
 }
 
-/* The column, or what stands for it where it is missing; in a select list that is called as the
- * column is. */
+static bool is_left_out(const struct expansion *x, const struct row_column *column)
+{
+    return x->columns != NULL && x->columns->without_derived && row_column_is_derived(column);
+}
+
+/* The column, or what stands for it where it is missing or left out; in a select list that is
+ * called as the column is. */
 static void add_select_column(struct expansion *x, const struct row_table *table,
                               const struct row_column *column, bool in_list)
 {
-    if (row_column_is_derived(column))
+    if (row_column_is_derived(column) && !is_left_out(x, column))
         buffer_print(&x->sql, "(%s)%s%s", derivation(table, column), in_list ? " AS " : "",
                      in_list ? column->name : "");
-    else if (!is_missing(x, table, column))
+    else if (!row_column_is_derived(column) && !is_missing(x, table, column))
         buffer_print(&x->sql, "%s.%s", table->table, column->name);
     else
         buffer_print(&x->sql, "%s%s%s", column->type == COLUMN_STRING ? "''" : "0",
                      in_list ? " AS " : "", in_list ? column->name : "");
-}
-
-static bool is_left_out(const struct expansion *x, const struct row_column *column)
-{
-    return x->columns != NULL && x->columns->without_derived && row_column_is_derived(column);
 }
 
 static void add_row(struct expansion *x, const struct row_table *table)

@@ -56,6 +56,8 @@ static struct request request_of(const struct serving *serving, struct arena *ar
     return (struct request){.config = serving->config,
                             .catalog = serving->catalog,
                             .keys = &serving->keys,
+                            .plan_classes = serving->plan_classes,
+                            .buda = serving->buda,
                             .db = serving->db,
                             .world = &database_world,
                             .pool = serving->pool,

@@ -26,7 +26,8 @@ struct serving {
     /* As you like: what each request is given. */
     struct pool *pool;
     struct files *files;
-
+    const struct plan_classes *plan_classes;
+    const struct buda_apps *buda;
     struct fates *fates;
 };
 

@@ -4,6 +4,8 @@
 #include "config/config.h"
 #include "server/base/arena.h"
 #include "server/base/marked.h"
+#include "server/project/buda_files.h"
+#include "server/project/project.h"
 #include "server/reply/answer.h"
 #include "tests/support/database.h"
 #include "tests/support/serving.h"
@@ -20,6 +22,9 @@ struct why_comparison {
     struct serving serving;
     char project[64];
     bool was_told[REASON_COUNT];
+    struct arena *arena; /* of what follows; NULL: nothing was read */
+    struct plan_classes plan_classes;
+    struct buda_apps buda;
 };
 
 /* --- the project ------------------------------------------------------------------------------ */
@@ -84,9 +89,28 @@ void why_write_file(const struct why_comparison *comparison, const char *folder,
         comparison->project, folder, number);
 }
 
+void why_read_project(struct why_comparison *comparison)
+{
+    struct failure failure;
+    char folder[128];
+
+    assert_null(comparison->arena);
+    comparison->arena = arena_create(1 << 26);
+    assert_status(STATUS_OK, project_plan_classes(comparison->serving.config,
+                                                  &comparison->plan_classes, &failure));
+    snprintf(folder, sizeof folder, "%s/buda_apps", comparison->project);
+    assert_true(
+        buda_files_read(folder, &comparison->plan_classes, comparison->arena, &comparison->buda));
+    comparison->serving.plan_classes = &comparison->plan_classes;
+    comparison->serving.buda = &comparison->buda;
+}
+
 void why_close(struct why_comparison *comparison)
 {
     run("rm -rf '%s'", comparison->project);
+    if (comparison->arena != NULL)
+        plan_classes_free(&comparison->plan_classes);
+    arena_destroy(comparison->arena);
     serving_close(&comparison->serving);
     free(comparison);
 }

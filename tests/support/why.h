@@ -26,6 +26,8 @@ void why_close(struct why_comparison *comparison);
 /* A file of the project, FOLDER/NUMBER. */
 void why_write_file(const struct why_comparison *comparison, const char *folder, int number,
                     const char *content);
+/* The server reads plan classes and science apps of the folder, as qmctl does each time. Once. */
+void why_read_project(struct why_comparison *comparison);
 /* The folder. */
 const char *why_project(const struct why_comparison *comparison);
 /* For requests; nobody empties it but the caller. */
