@@ -8,8 +8,6 @@
 
 #include "server/base/banned.h"
 
-#define RIGHTS "SELECT, INSERT, UPDATE, DELETE"
-
 /* A string of SQL: backslashes and quotes doubled. */
 static void add_string(struct buffer *sql, struct text text)
 {
@@ -22,12 +20,13 @@ static void add_string(struct buffer *sql, struct text text)
     buffer_add_char(sql, '\'');
 }
 
-/* In GRANT the name of a database is a pattern, in which _ and % stand for others. */
-static void add_database(struct buffer *sql, struct text name)
+/* In a GRANT of all its tables the name of a database is a pattern, in which _ and % stand for
+ * others. */
+static void add_database(struct buffer *sql, struct text name, bool is_pattern)
 {
     buffer_add_char(sql, '`');
     for (size_t i = 0; i < name.length; i++) {
-        if (name.at[i] == '_' || name.at[i] == '%' || name.at[i] == '\\')
+        if (is_pattern && (name.at[i] == '_' || name.at[i] == '%' || name.at[i] == '\\'))
             buffer_add_char(sql, '\\');
         if (name.at[i] == '`')
             buffer_add_char(sql, '`');
@@ -58,28 +57,52 @@ static struct text make_user(struct arena *arena, const struct db_grantee *grant
     return buffer_text(&sql);
 }
 
-static struct text make_rights(struct arena *arena, const struct db_grantee *grantee,
-                               struct text database)
+static struct db_grant make_right(struct arena *arena, const struct db_grantee *grantee,
+                                  struct text database, const char *table, const char *rights)
 {
+    bool is_all = table[0] == '*';
     struct buffer sql = buffer_in(arena);
 
-    buffer_add_string(&sql, "GRANT " RIGHTS " ON ");
-    add_database(&sql, database);
-    buffer_add_string(&sql, ".* TO ");
+    buffer_print(&sql, "GRANT %s ON ", rights);
+    add_database(&sql, database, is_all);
+    buffer_print(&sql, ".%s TO ", table);
     add_grantee(&sql, grantee);
-    return buffer_text(&sql);
+    return (struct db_grant){.sql = buffer_text(&sql),
+                             .words = is_all ? text_print(arena, "%s on all tables of " TEXT_FORMAT,
+                                                          rights, TEXT_ARG(database))
+                                             : text_print(arena, "%s on table %s of " TEXT_FORMAT,
+                                                          rights, table, TEXT_ARG(database))};
 }
 
-void db_grants_make(struct arena *arena, const struct db_grantee *grantee, struct text database,
-                    struct db_grant ret_grants[DB_GRANTS_MAX])
+static struct db_grant make_grantee(struct arena *arena, const struct db_grantee *grantee)
 {
-    ret_grants[0].sql = make_user(arena, grantee);
-    ret_grants[0].words =
-        text_print(arena, "user " TEXT_FORMAT " from " TEXT_FORMAT ", if there was none",
-                   TEXT_ARG(grantee->user), TEXT_ARG(grantee->host));
-    ret_grants[1].sql = make_rights(arena, grantee, database);
-    ret_grants[1].words =
-        text_print(arena, RIGHTS " on all tables of " TEXT_FORMAT, TEXT_ARG(database));
+    return (struct db_grant){
+        .sql = make_user(arena, grantee),
+        .words = text_print(arena, "user " TEXT_FORMAT " from " TEXT_FORMAT ", if there was none",
+                            TEXT_ARG(grantee->user), TEXT_ARG(grantee->host))};
+}
+
+size_t db_grants_make(struct arena *arena, const struct db_grantee *grantee, struct text database,
+                      struct db_grant ret_grants[DB_GRANTS_MAX])
+{
+    ret_grants[0] = make_grantee(arena, grantee);
+    ret_grants[1] = make_right(arena, grantee, database, "*", "SELECT, INSERT, UPDATE, DELETE");
+    return 2;
+}
+
+size_t db_grants_make_submission(struct arena *arena, const struct db_grantee *grantee,
+                                 struct text database, struct db_grant ret_grants[DB_GRANTS_MAX])
+{
+    size_t count = 0;
+
+    ret_grants[count++] = make_grantee(arena, grantee);
+    ret_grants[count++] = make_right(arena, grantee, database, "*", "SELECT");
+#define ADD_RIGHT(table, rights) \
+    must(count < DB_GRANTS_MAX); \
+    ret_grants[count++] = make_right(arena, grantee, database, table, rights);
+    SUBMISSION_RIGHTS(ADD_RIGHT)
+#undef ADD_RIGHT
+    return count;
 }
 
 enum status db_grants_apply(const struct config *config, const struct db_grant *grants,

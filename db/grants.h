@@ -23,11 +23,23 @@ struct db_grantee {
     struct text host;           /* as the database sees it: "localhost" by the Unix socket */
 };
 
-enum { DB_GRANTS_MAX = 2 };
+/* What quartermaster --submit writes with a user of its own; it reads all. */
+#define SUBMISSION_RIGHTS(RIGHT)                        \
+    RIGHT("workunit", "INSERT, UPDATE, DELETE")         \
+    RIGHT("result", "UPDATE")                           \
+    RIGHT("batch", "INSERT, UPDATE, DELETE")            \
+    RIGHT("user_submit", "UPDATE (logical_start_time)") \
+    RIGHT("job_file", "INSERT, UPDATE")                 \
+    RIGHT("batch_file_assoc", "INSERT")
 
-/* The statements for one database, in the arena; DB_GRANTS_MAX of them. */
-void db_grants_make(struct arena *arena, const struct db_grantee *grantee, struct text database,
-                    struct db_grant ret_grants[DB_GRANTS_MAX]);
+enum { DB_GRANTS_MAX = 10 };
+
+/* The statements for one database, in the arena. How many there are. */
+size_t db_grants_make(struct arena *arena, const struct db_grantee *grantee, struct text database,
+                      struct db_grant ret_grants[DB_GRANTS_MAX]);
+/* Likewise with the rights of SUBMISSION_RIGHTS. */
+size_t db_grants_make_submission(struct arena *arena, const struct db_grantee *grantee,
+                                 struct text database, struct db_grant ret_grants[DB_GRANTS_MAX]);
 /* Runs them as the user that `config` names, who needs no database to be there. */
 MUST_CHECK enum status db_grants_apply(const struct config *config, const struct db_grant *grants,
                                        size_t count, struct failure *failure);

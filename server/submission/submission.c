@@ -62,6 +62,19 @@ static bool is_to_end(void *context)
 /* --- the configuration -------------------------------------------------------------------------
  */
 
+/* The database's user is one of its own where there is one. */
+static enum status take_user(struct config *config, struct failure *failure)
+{
+    enum status status = STATUS_OK;
+
+    if (config->submission_db_user.length == 0)
+        return STATUS_OK;
+    status = config_set(config, TEXT("db_user"), config->submission_db_user, failure);
+    return status == STATUS_OK
+               ? config_set(config, TEXT("db_passwd"), config->submission_db_passwd, failure)
+               : status;
+}
+
 static enum status load_config(const char *project_dir, struct config **ret_config,
                                struct failure *failure)
 {
@@ -77,6 +90,11 @@ static enum status load_config(const char *project_dir, struct config **ret_conf
                       findings.items[i].text, "event=config file=" TEXT_FORMAT " line=%d",
                       TEXT_ARG(findings.items[i].file), findings.items[i].line);
     arena_destroy(arena);
+    if (status == STATUS_OK) {
+        status = take_user(*ret_config, failure);
+        if (status != STATUS_OK)
+            config_release(*ret_config);
+    }
     if (status == STATUS_OK)
         log_set_level((enum log_level)(*ret_config)->sched_debug_level);
     return status;

@@ -17,10 +17,10 @@
 
 #include "server/base/banned.h"
 
-enum { DATABASES_MAX = 2 };
+enum { GRANTEES_MAX = 3 };
 
 struct grants {
-    struct db_grant items[DATABASES_MAX * DB_GRANTS_MAX];
+    struct db_grant items[GRANTEES_MAX * DB_GRANTS_MAX];
     size_t count;
 };
 
@@ -59,12 +59,24 @@ static enum status add_database(struct session *session, const struct db_grantee
                     "config.xml has no db_user, so a server connects as the user who runs it: name "
                     "that user with --user");
     }
-    db_grants_make(session->arena, grantee, database, &grants->items[grants->count]);
-    grants->count += DB_GRANTS_MAX;
+    grants->count +=
+        db_grants_make(session->arena, grantee, database, &grants->items[grants->count]);
     return STATUS_OK;
 }
 
-/* For the project's database, and the file database if there is one. */
+/* A user of its own for the process that takes jobs, if config.xml names one. */
+static void add_submission(struct session *session, struct text host, struct grants *grants)
+{
+    const struct config *config = session->config;
+    const struct db_grantee grantee = {
+        .user = config->submission_db_user, .password = config->submission_db_passwd, .host = host};
+
+    if (config->submission && grantee.user.length > 0)
+        grants->count += db_grants_make_submission(session->arena, &grantee, config->db_name,
+                                                   &grants->items[grants->count]);
+}
+
+/* For the project's database, submission, and the file database if there is one. */
 static enum status make_grants(struct session *session, struct grants *grants)
 {
     const struct config *config = session->config;
@@ -76,6 +88,8 @@ static enum status make_grants(struct session *session, struct grants *grants)
     grants->count = 0;
     if (status == STATUS_OK)
         status = add_database(session, &grantee, config->db_name, grants);
+    if (status == STATUS_OK)
+        add_submission(session, grantee.host, grants);
     if (status != STATUS_OK || config->files_db_name.length == 0)
         return status;
     if (config->files_db_user.length > 0) {
