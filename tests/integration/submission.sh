@@ -156,7 +156,7 @@ claim "with failures" heard "^query_batches/batch/nerror_jobs '1'"
 claim "with credit" heard "^query_batches/batch/credit_canonical '10'"
 claim "with CPU time" heard "^query_batches/batch/total_cpu_time '7'"
 claim "his alone" is "$(grep -c '^query_batches/batch/id' "$work/heard")" 1
-claim "with details" ask query_batch "<batch_id>$one</batch_id><get_job_details>1</get_job_details>"
+claim "with details" ask query_batch "<batch_id>$one.000000</batch_id><get_job_details>1</get_job_details>"
 claim "by status" is "$(sed -n "s|^query_batch/job/status ||p" "$work/heard" | tr -d "'" | tr '\n' ' ')" "done error in_progress queued "
 claim "why it failed" heard "^query_batch/job/error 'too_many_error_results'"
 claim "how it ended" heard "^query_batch/job/exit_status '5'"
@@ -368,7 +368,7 @@ claim "the same again" files upload_files "$hello in_1.dat" "$work/hello" "$work
 claim "is a success" heard "^upload_files/success '1'"
 claim "no files at all" files upload_files ''
 claim "is a success too" heard "^upload_files/success '1'"
-until=2000000000 batch=$mine files query_files in_1.dat
+until=2000000000 batch=$mine.0 files query_files in_1.dat
 claim "a later end counts" is "$(rows "SELECT delete_time FROM job_file WHERE name = 'in_1.dat'")" 2000000000
 claim "for a batch" is "$(rows "SELECT batch_id FROM batch_file_assoc")" "$mine"
 batch=$bobs

@@ -109,7 +109,7 @@ static void config_is_read_as_the_start_script_does(void **state)
         "<boinc>\n<config>\n<long_name>Old & good</long_name>\n<shmem_key> 7 </shmem_key>\n"
         "</config>\n<tasks>\n<task>\n<cmd>db_dump -d 2</cmd>\n<disabled>1</disabled>\n</task>\n"
         "<task>\n<output>x</output></task>\n</tasks>\n<daemons>\n"
-        "<daemon><cmd>a &amp; b</cmd><disabled>0</disabled></daemon>\n"
+        "<daemon><cmd>a &amp; b</cmd><disabled>0.0</disabled></daemon>\n"
         "<daemon><disabled/><cmd>feeder</cmd></daemon>\n</daemons>\n</boinc>\n";
     struct adoption_set set;
 

@@ -58,6 +58,7 @@ static void values_are_read_or_refused(void **state)
         {&app_settings, "beta", "maybe", NULL},
         {&app_settings, "beta", "", NULL},
         {&app_settings, "target_nresults", "2", "2"},
+        {&app_settings, "target_nresults", "2.000000", "2"},
         {&app_settings, "target_nresults", "100", NULL},
         {&app_settings, "target_nresults", "-1", NULL},
         {&app_settings, "target_nresults", "2.5", NULL},

@@ -230,7 +230,7 @@ static void a_batch_is_read_in_any_order(void **state)
             "<submit_batch><app_name>no</app_name><batch><job><rsc_fpops_est>3e9"
             "</rsc_fpops_est><name>a</name><input_file><source>x &lt;y&gt;</source><mode>inline"
             "</mode></input_file><input_file><mode>remote</mode><url>u</url><md5>m</md5>"
-            "<nbytes>5</nbytes></input_file></job><app_name>demo</app_name><batch_id>7"
+            "<nbytes>5.000000</nbytes></input_file></job><app_name>demo</app_name><batch_id>7.0"
             "</batch_id><priority/><allocation_priority/><job_params><rsc_fpops_est>4"
             "</rsc_fpops_est><delay_bound>0.000000</delay_bound></job_params><job>"
             "<command_line>--b </command_line><priority>2</priority><target_host>1"
