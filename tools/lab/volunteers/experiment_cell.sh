@@ -37,6 +37,9 @@ fill_project() {
     local folder=$1 schema=$2 name class count operations deadline rest statement row=0
     write_output_template >"$work/cell/out.xml"
     while read -r name; do qmctl --project "$folder" app add "$name"; done < <(rows_of app)
+    while read -r name rest; do
+        qmctl --project "$folder" batch add "$name" --app "$rest"
+    done < <(rows_of batch)
     while read -r name class; do
         # Plan classes share the program; their copies are named by the class.
         qmctl --project "$folder" version add ${class:+--plan-class "$class"} "$name" 1.00 \
