@@ -45,20 +45,6 @@ static enum status read_apps(struct session *session, const char *option, int64_
     return status;
 }
 
-static enum status read_flag(struct session *session, const char *option, int64_t *flag)
-{
-    struct text given = text_from(option_value(session, option));
-
-    if (!option_given(session, option))
-        return STATUS_OK;
-    *flag = text_is(given, "yes");
-    if (*flag != 0 || text_is(given, "no"))
-        return STATUS_OK;
-    session->is_usage = true;
-    return fail(&session->failure, STATUS_INVALID, "--%s: \"%.40s\" is neither yes nor no", option,
-                option_value(session, option));
-}
-
 static enum status read_quota(struct session *session, double *quota)
 {
     double given = 0;
@@ -78,10 +64,10 @@ static enum status read_quota(struct session *session, double *quota)
 
 static enum status read_rights(struct session *session, struct submitter_rights_row *rights)
 {
-    enum status status = read_flag(session, "all-apps", &rights->submit_all);
+    enum status status = option_yes(session, "all-apps", &rights->submit_all);
 
     if (status == STATUS_OK)
-        status = read_flag(session, "manage", &rights->manage_all);
+        status = option_yes(session, "manage", &rights->manage_all);
     if (status == STATUS_OK)
         status = read_quota(session, &rights->quota);
     return status == STATUS_OK

@@ -212,6 +212,20 @@ enum status option_number(struct session *session, const char *name, int64_t min
     return STATUS_OK;
 }
 
+enum status option_yes(struct session *session, const char *name, int64_t *flag)
+{
+    const char *value = option_value(session, name);
+
+    if (value == NULL)
+        return STATUS_OK;
+    *flag = text_is(text_from(value), "yes");
+    if (*flag != 0 || text_is(text_from(value), "no"))
+        return STATUS_OK;
+    session->is_usage = true;
+    return fail(&session->failure, STATUS_INVALID, "--%s: \"%.40s\" is neither yes nor no", name,
+                value);
+}
+
 static void visit_each(const struct option *options, size_t count, option_visitor *visit,
                        void *context)
 {

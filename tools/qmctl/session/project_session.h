@@ -90,6 +90,8 @@ const char *option_next(const struct session *session, const char *name, size_t 
 /* STATUS_INVALID with the option's name, which is wrong usage; without the option *number stays. */
 MUST_CHECK enum status option_number(struct session *session, const char *name, int64_t minimum,
                                      int64_t maximum, int64_t *number);
+/* The same of yes and no: *flag becomes 1 or 0, and stays where the option was not given. */
+MUST_CHECK enum status option_yes(struct session *session, const char *name, int64_t *flag);
 
 /* What is wrong with a config.xml, on standard error. Errors where there are several, as one is
  * what the failure says. */
