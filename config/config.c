@@ -71,3 +71,12 @@ enum status config_set(struct config *config, struct text name, struct text valu
     struct config_origin origin = {.file = TEXT("set"), .is_given = true};
     return config_set_option(config, option, value, origin, failure);
 }
+
+const char *config_hurry_lacks(const struct config *config)
+{
+    if (!config->send_result_abort)
+        return "send_result_abort";
+    return config->one_result_per_host_per_wu || config->one_result_per_user_per_wu
+               ? NULL
+               : "one_result_per_host_per_wu";
+}

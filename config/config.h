@@ -195,4 +195,9 @@ void config_write_sample(struct buffer *ret_text);
 /* The manual page of config.xml, from the table. */
 void config_write_manual(struct buffer *ret_text);
 
+/* The option without which no batch can be in a hurry (policy(7) 13.9); NULL: none lacks. Without
+ * send_result_abort hosts go on with what others have answered; without a rule of one result for
+ * each host the one that is late may get its job once more. */
+const char *config_hurry_lacks(const struct config *config);
+
 #endif

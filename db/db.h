@@ -237,9 +237,14 @@ struct catalog_rows {
     size_t platform_count;
     struct retired_version_row *retired; /* the deprecated ones, for explanations; by id */
     size_t retired_count;
+    struct hurry_row *hurries; /* batches in a hurry; by id */
+    size_t hurry_count;
 };
 MUST_CHECK enum status db_catalog(struct db *db, struct arena *arena,
                                   struct catalog_rows *ret_rows);
+/* Batches in a hurry (policy(7) 13.9), by number. */
+MUST_CHECK enum status db_hurries(struct db *db, struct arena *arena, struct hurry_row **ret_rows,
+                                  size_t *ret_count);
 /* Benchmarks of hosts that did work lately, FLOPS of one CPU: at most so many, of those with
  * the most credit. */
 MUST_CHECK enum status db_host_flops(struct db *db, struct arena *arena, int64_t most,

@@ -1049,11 +1049,20 @@ static void check_margin(struct check *check)
               margin_words(config));
 }
 
+static void check_hurry(struct check *check)
+{
+    const char *lacks = config_hurry_lacks(check->config);
+
+    if (check->config->hurry_batches && lacks != NULL)
+        found(check, CHECK_WARNING, "hurry_batches does nothing without %s", lacks);
+}
+
 /* Of the jobs' deadlines, and what is set for them. */
 static void check_deadlines(struct check *check)
 {
     check_connection(check);
     check_margin(check);
+    check_hurry(check);
 }
 
 void project_check(const char *project_dir, enum check_database database, check_found *report,

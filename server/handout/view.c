@@ -135,6 +135,8 @@ static void read_host(const struct request *request, struct host_view *view)
         if (hr_class_is_known((enum hr_type)type, class_number))
             view->hr_classes[type] = class_number;
     }
+    view->hurries = request->catalog->rows.hurries;
+    view->hurry_count = request->catalog->rows.hurry_count;
     if (request->blocks != NULL) {
         view->size_censuses = request->blocks->size_censuses;
         view->size_census_count = request->blocks->size_census_count;

@@ -4,6 +4,7 @@
 #include "db/batches.h"
 #include "server/base/arena.h"
 #include "server/base/clock.h"
+#include "server/passes/hurry_pass.h"
 #include "server/passes/pass_repeat.h"
 
 #include "server/base/banned.h"
@@ -99,11 +100,13 @@ enum status batch_retire(struct pass_owner *owner, int64_t id, int64_t now, int6
 
 /* --- all of them ----------------------------------------------------------------------------- */
 
-static enum status refresh_listed(struct pass_owner *owner, int64_t id, int64_t now)
+static enum status refresh_listed(struct pass_owner *owner, const struct hurries *hurries,
+                                  int64_t id, int64_t now)
 {
     struct batch_work work = {.owner = owner, .id = id, .now = now};
+    enum status status = run(refresh_one, &work);
 
-    return run(refresh_one, &work);
+    return status == STATUS_OK ? hurry_batch(owner, hurries, id, work.unfinished, now) : status;
 }
 
 static enum status expire_one(struct pass_owner *owner, int64_t id, int64_t now)
@@ -118,8 +121,9 @@ static enum status expire_one(struct pass_owner *owner, int64_t id, int64_t now)
     return status == STATUS_INVALID ? STATUS_OK : status; /* jobs came in between: next time */
 }
 
-/* Those in progress are refreshed, or those whose time is over are ended. */
-static enum status walk_batches(struct pass_owner *owner, int64_t now, bool are_expired)
+/* Those in progress are refreshed, or those whose time is over (no hurries) are ended. */
+static enum status walk_batches(struct pass_owner *owner, int64_t now,
+                                const struct hurries *hurries)
 {
     int64_t after = 0;
     size_t count = BATCHES_AT_ONCE;
@@ -129,15 +133,15 @@ static enum status walk_batches(struct pass_owner *owner, int64_t now, bool are_
         struct arena_mark mark = arena_mark(owner->arena);
         struct id_row *ids;
 
-        status = are_expired ? db_batches_expired(owner->db, owner->arena, after, now,
-                                                  BATCHES_AT_ONCE, &ids, &count)
-                             : db_batches_in_progress(owner->db, owner->arena, after,
-                                                      BATCHES_AT_ONCE, &ids, &count);
+        status = hurries == NULL ? db_batches_expired(owner->db, owner->arena, after, now,
+                                                      BATCHES_AT_ONCE, &ids, &count)
+                                 : db_batches_in_progress(owner->db, owner->arena, after,
+                                                          BATCHES_AT_ONCE, &ids, &count);
         status = pass_failed(owner, status, "batches");
         for (size_t i = 0; status == STATUS_OK && i < count && !pass_is_to_end(owner); i++) {
             after = ids[i].id;
-            status =
-                are_expired ? expire_one(owner, after, now) : refresh_listed(owner, after, now);
+            status = hurries == NULL ? expire_one(owner, after, now)
+                                     : refresh_listed(owner, hurries, after, now);
         }
         arena_rewind(owner->arena, mark);
     }
@@ -146,13 +150,18 @@ static enum status walk_batches(struct pass_owner *owner, int64_t now, bool are_
 
 enum status batch_pass(struct pass_owner *owner, int64_t now, struct batch_schedule *schedule)
 {
+    struct arena_mark mark = arena_mark(owner->arena);
     double began = clock_seconds(), ended;
+    struct hurries *hurries;
     enum status status;
 
     if (began < schedule->refresh_at || !db_has_batches(owner->db))
         return STATUS_OK;
-    status = walk_batches(owner, now, false);
+    status = hurry_begin(owner, &hurries);
+    if (status == STATUS_OK)
+        status = walk_batches(owner, now, hurries);
+    arena_rewind(owner->arena, mark);
     ended = clock_seconds();
     schedule->refresh_at = ended + REFRESH_PART * (ended - began);
-    return status == STATUS_OK ? walk_batches(owner, now, true) : status;
+    return status == STATUS_OK ? walk_batches(owner, now, NULL) : status;
 }

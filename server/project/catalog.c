@@ -190,6 +190,9 @@ static enum status load(struct db *db, int64_t hosts_most, struct catalog **ret_
         repair_versions(&catalog->rows);
     if (status == STATUS_OK && has_plan_class(&catalog->rows))
         status = load_benchmarks(db, hosts_most, catalog);
+    /* A program that serves one request gives the last jobs of a batch to anybody. */
+    if (status == STATUS_OK && hosts_most == HOSTS_MOST)
+        status = db_hurries(db, catalog->arena, &catalog->rows.hurries, &catalog->rows.hurry_count);
     if (status == STATUS_OK)
         status = catalog_finish(catalog);
     if (status != STATUS_OK) {

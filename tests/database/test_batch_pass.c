@@ -5,6 +5,7 @@
 #include "config/config.h"
 #include "db/admin.h"
 #include "db/batches.h"
+#include "db/hurries.h"
 #include "db/submitters.h"
 #include "server/base/arena.h"
 #include "server/passes/transition_pass.h"
@@ -279,6 +280,110 @@ static void files_stay_until_the_batch_is_retired(void **state)
     }
 }
 
+/* --- in a hurry ------------------------------------------------------------------------------- */
+
+/* Of batch 1, 500 jobs have an answer, of 1 to 50 h; of 100 a host has the result: of 80 for an
+ * hour, of 20 for 100 h. Hosts are 1, which returns results after 10 h, and 2, after 20. */
+static void come_near_the_end(void)
+{
+    test_sql(fixture->database,
+             "INSERT INTO host (id, userid, avg_turnaround, rpc_time) VALUES"
+             " (1, 5, 36000, %d), (2, 5, 72000, %d);"
+             "UPDATE workunit SET min_quorum = 1, target_nresults = 1, max_total_results = 20,"
+             " max_error_results = 10, max_success_results = 20;"
+             "UPDATE result SET hostid = 1 + (id > 580), server_state = 4, sent_time = %d"
+             " - IF(id > 580, 360000, 3600) WHERE batch = 1;"
+             "UPDATE result SET server_state = 5, outcome = 1, validate_state = 1,"
+             " received_time = %d - id, sent_time = received_time - 360 * id WHERE id <= 500;"
+             "UPDATE workunit SET canonical_resultid = id WHERE id <= 500",
+             NOW, NOW, NOW, NOW);
+}
+
+static void want_hurry(void)
+{
+    struct config *config = test_database_config(fixture->database);
+
+    config->send_result_abort = true;
+    config->one_result_per_host_per_wu = true;
+    assert_status(STATUS_OK, db_hurry_want(fixture->db, 1, true));
+    assert_status(STATUS_OK, db_commit(fixture->db));
+}
+
+static int64_t wanted_results(const char *where)
+{
+    return test_sql_integer(fixture->database,
+                            "SELECT COALESCE(SUM(target_nresults - 1), 0) FROM workunit WHERE %s",
+                            where);
+}
+
+static void late_jobs_get_one_result_more(void **state)
+{
+    (void)state;
+    come_near_the_end();
+    pass(NOW);
+    assert_i64(wanted_results("TRUE"), 0); /* in no hurry */
+    want_hurry();
+    pass(NOW);
+    assert_i64(wanted_results("id > 580 AND batch = 1"), 20);
+    assert_i64(wanted_results("id <= 580"), 0);
+    assert_i64(
+        number("COUNT(*) FROM workunit WHERE transition_time <= 1800000000 AND priority = 1"), 20);
+    assert_i64(number("within FROM qm_hurry WHERE batch = 1"), 15 * 3600);
+    pass(NOW); /* before their transition they are not made twice */
+    assert_i64(wanted_results("TRUE"), 20);
+    test_sql(
+        fixture->database,
+        "INSERT INTO result (name, workunitid, appid, batch, server_state)"
+        " SELECT CONCAT(name, '_1'), id, appid, batch, 2 FROM workunit WHERE target_nresults > 1");
+    pass(NOW);
+    assert_i64(wanted_results("TRUE"), 20);
+}
+
+static void an_answer_or_an_option_that_lacks_stops_it(void **state)
+{
+    (void)state;
+    come_near_the_end();
+    want_hurry();
+    test_database_config(fixture->database)->send_result_abort = false;
+    pass(NOW);
+    assert_i64(wanted_results("TRUE"), 0);
+    want_hurry();
+    test_sql(fixture->database, "UPDATE workunit SET canonical_resultid = id WHERE id <= 590;"
+                                "UPDATE workunit SET error_mask = 1 WHERE id = 600");
+    pass(NOW);
+    assert_i64(wanted_results("id BETWEEN 591 AND 599"), 9);
+    assert_i64(wanted_results("TRUE"), 9);
+}
+
+static void all_batches_may_be_in_a_hurry(void **state)
+{
+    (void)state;
+    come_near_the_end();
+    want_hurry();
+    assert_status(STATUS_OK, db_hurry_want(fixture->db, 1, false));
+    assert_status(STATUS_OK, db_commit(fixture->db));
+    pass(NOW);
+    assert_i64(wanted_results("TRUE"), 0);
+    test_database_config(fixture->database)->hurry_batches = true;
+    pass(NOW);
+    assert_i64(wanted_results("TRUE"), 20);
+    assert_i64(number("COUNT(*) FROM qm_hurry WHERE wanted = 0"), 1);
+    test_database_config(fixture->database)->hurry_batches = false;
+}
+
+static void who_is_over_is_forgotten(void **state)
+{
+    (void)state;
+    come_near_the_end();
+    test_sql(fixture->database, "INSERT INTO qm_hurry (batch, wanted, within) VALUES (1, 1, 5),"
+                                " (2, 1, 0), (77, 1, 0)");
+    pass(NOW);
+    assert_i64(number("COUNT(*) FROM qm_hurry"), 2); /* 2 is INIT: jobs will be added */
+    test_sql(fixture->database, "UPDATE batch SET state = 4");
+    pass(NOW);
+    assert_i64(number("COUNT(*) FROM qm_hurry"), 0);
+}
+
 /* --- which there are ---------------------------------------------------------------------------
  */
 
@@ -424,6 +529,10 @@ int main(void)
         CASE(a_retirement_that_was_interrupted_is_completed),
         CASE(who_has_expired_is_retired_and_nobody_else),
         CASE(files_stay_until_the_batch_is_retired),
+        CASE(late_jobs_get_one_result_more),
+        CASE(an_answer_or_an_option_that_lacks_stops_it),
+        CASE(all_batches_may_be_in_a_hurry),
+        CASE(who_is_over_is_forgotten),
         CASE(lists_have_numbers_that_only_jobs_have_and_rows_without_jobs),
         CASE(a_name_of_several_is_nobodys),
         CASE(a_database_of_former_years_has_only_numbers),

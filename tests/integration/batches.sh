@@ -70,6 +70,20 @@ claim "an owner that nobody is" exits 1 batch set survey --owner bob@example.org
 claim "another name, another owner" exits 0 batch set survey --name "a \"second\" survey" --owner none
 claim "are there" is "$(rows "SELECT name, user_id FROM batch WHERE id = $second" | tr '\t' ',')" 'a "second" survey,0'
 claim "nothing to change" exits 2 batch set "$second"
+sed -i '/<send_result_abort>/d; /<one_result_per_host_per_wu>/d' "$project/config.xml"
+claim "a hurry" exits 1 batch set "$second" --hurry yes
+claim "needs options" said 'needs send_result_abort in config.xml'
+sed -i 's|<config>|&<send_result_abort>1</send_result_abort><hurry_batches>1</hurry_batches>|' "$project/config.xml"
+claim "each of them" exits 1 batch set "$second" --hurry yes
+claim "by its name" said 'needs one_result_per_host_per_wu in config.xml'
+"$QM_BINARY_DIR/qmctl" --project "$project" check-config >"$work/said" 2>&1
+claim "which check-config says too" said 'hurry_batches does nothing without one_result_per_host_per_wu'
+sed -i 's|<config>|&<one_result_per_host_per_wu>1</one_result_per_host_per_wu>|' "$project/config.xml"
+claim "a hurry is yes or no" exits 2 batch set "$second" --hurry maybe
+claim "with them it is noted" exits 0 batch set "$second" --hurry yes
+claim "and shown" is "$(qmctl batch show "$second" --tsv | tail -n 1 | awk -F'\t' '{ print $NF }')" yes
+claim "until it is taken back" exits 0 batch set "$second" --hurry no
+claim "by no" is "$(qmctl batch show "$second" --tsv | tail -n 1 | awk -F'\t' '{ print $NF }')" no
 create --batch "$second" --name two_1 "$work/input" >/dev/null
 rows "UPDATE batch SET expire_time = UNIX_TIMESTAMP() - 10 WHERE id = $second"
 qmctl transition >/dev/null

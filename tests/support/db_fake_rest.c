@@ -14,6 +14,8 @@ const char db_fake_rest = 1;
     }
 
 NO_ANSWER(db_catalog, struct db *db, struct arena *arena, struct catalog_rows *ret_rows)
+NO_ANSWER(db_hurries, struct db *db, struct arena *arena, struct hurry_row **ret_rows,
+          size_t *ret_count)
 NO_ANSWER(db_host_flops, struct db *db, struct arena *arena, int64_t most, double **ret_flops,
           size_t *ret_count)
 NO_ANSWER(db_host_presences, struct db *db, struct arena *arena, int64_t most,

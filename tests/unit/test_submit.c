@@ -516,12 +516,13 @@ static void line_with_everything(void **state)
 {
     struct fixture *fixture = *state;
     struct job_line line;
-    assert_status(STATUS_OK,
-                  job_line_read(fixture->arena,
-                                TEXT("--wu_name w1 -priority -5.0 --command_line \"-a 'b c' -d\" f1 "
-                                     "--remote_file http://x/y 12.000000 "
-                                     "0123456789abcdef0123456789abcdef  '/d/f 2'\r"),
-                                &line, &fixture->failure));
+    assert_status(
+        STATUS_OK,
+        job_line_read(fixture->arena,
+                      TEXT("--wu_name w1 -priority -5.0 --command_line \"-a 'b c' -d\" f1 "
+                           "--remote_file http://x/y 12.000000 "
+                           "0123456789abcdef0123456789abcdef  '/d/f 2'\r"),
+                      &line, &fixture->failure));
     assert_text(line.wu_name, "w1");
     assert_text(line.command_line, "-a 'b c' -d");
     assert_true(line.has_priority);

@@ -243,6 +243,9 @@ static const struct option batch_add_options[] = {
 static const struct option batch_set_options[] = {
     {"name", NULL, "NAME", "Another name."},
     BATCH_OWNER,
+    {"hurry", NULL, "yes|no",
+     "Whether the last jobs, which will probably be late, are given to one host more (policy(7) "
+     "13.9). yes needs send_result_abort and one_result_per_host_per_wu in config.xml."},
 };
 #define SUBMITTER_RIGHTS                                                                     \
     {"app", NULL, "NAME", "The user may submit jobs of this application; may be repeated."}, \
@@ -701,7 +704,8 @@ const struct subcommand subcommands[] = {
      "qmctl batch list --app demo", OPTIONS(batch_list_options), .run = command_batch_list},
     {"batch show", "BATCH", "Shows a batch, by its number or name.", "qmctl batch show genomes",
      .arguments_min = 1, .arguments_max = 1, .run = command_batch_show},
-    {"batch set", "BATCH", "Changes the name, the owner or the end of a batch.",
+    {"batch set", "BATCH",
+     "Changes the name, the owner or the end of a batch, or puts it in a hurry.",
      "qmctl batch set genomes --days 30", OPTIONS(batch_set_options), .arguments_min = 1,
      .arguments_max = 1, .run = command_batch_set},
     {"batch abort", "BATCH",

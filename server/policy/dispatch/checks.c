@@ -114,11 +114,26 @@ static bool keywords_are_accepted(struct job_question *question)
            keywords_among(question->job->workunit->keywords, refused->ids, refused->count) == 0;
 }
 
+/* Within how many s a host must return jobs of the batch, on the average; 0: any host may have
+ * them. */
+static int64_t hurry_within(const struct host_view *view, int64_t batch)
+{
+    for (size_t i = 0; batch != 0 && i < view->hurry_count; i++)
+        if (view->hurries[i].id == batch)
+            return view->hurries[i].within;
+    return 0;
+}
+
 static bool is_fast_enough(struct job_question *question)
 {
+    const struct host_view *view = question->view;
+    int64_t within = hurry_within(view, question->job->workunit->batch);
+    double turnaround = view->host->avg_turnaround;
+
+    if (within > 0 && !(turnaround > 0 && turnaround <= (double)within))
+        return false;
     /* The project's program for batches keeps this in the column. */
-    return !job_is_accelerated(question->view->config, question->job) ||
-           question->view->host->error_rate > 0;
+    return !job_is_accelerated(view->config, question->job) || view->host->error_rate > 0;
 }
 
 static bool resource_is_allowed(struct job_question *question)

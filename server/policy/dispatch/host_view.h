@@ -71,6 +71,8 @@ struct host_view {
     struct id_list keywords_yes, keywords_no; /* what the volunteer wants and refuses */
     const struct size_census *size_censuses;  /* of some apps */
     size_t size_census_count;
+    const struct hurry_row *hurries; /* batches in a hurry, by id */
+    size_t hurry_count;
     const struct streams *streams; /* NULL: none */
     struct workload *workload;     /* NULL: deadlines are not judged */
     bool is_over_budget; /* the client's lists cost too much: nothing is known of jobs and queue */

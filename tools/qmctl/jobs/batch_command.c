@@ -2,6 +2,7 @@
 /* Batches: jobs that were made together, with a name and an owner. */
 #include "config/config.h"
 #include "db/batches.h"
+#include "db/hurries.h"
 #include "server/base/arena.h"
 #include "server/base/shown.h"
 #include "server/passes/batch_pass.h"
@@ -34,8 +35,8 @@ static int64_t percent_of(const struct batch_row *row)
 }
 
 static const char *const batch_titles[] = {
-    "batch",     "name",    "owner",  "app",         "state",   "jobs",      "done",   "failed",
-    "cancelled", "percent", "unsent", "in_progress", "created", "completed", "expires"};
+    "batch",     "name",    "owner",  "app",         "state",   "jobs",      "done",    "failed",
+    "cancelled", "percent", "unsent", "in_progress", "created", "completed", "expires", "hurry"};
 
 static void put_batch(struct output_table *table, const struct batch_view *batch)
 {
@@ -56,6 +57,7 @@ static void put_batch(struct output_table *table, const struct batch_view *batch
     table_time(table, row->created);
     table_time(table, row->completed);
     table_time(table, row->expires);
+    table_text(table, row->hurry != 0 ? TEXT("yes") : TEXT("no"));
 }
 
 static enum status read_batches(struct session *session, const struct answer_filter *filter,
@@ -113,10 +115,11 @@ struct batch_change {
     struct session *session;
     int64_t id;
     struct new_batch wanted;
-    bool has_name, has_owner, has_end;
+    bool has_name, has_owner, has_end, has_hurry;
+    int64_t hurry;
 };
 
-/* --name, --owner, --days. */
+/* --name, --owner, --days, --hurry. */
 static enum status read_change(struct session *session, struct batch_change *change)
 {
     const char *owner = option_value(session, "owner");
@@ -130,10 +133,16 @@ static enum status read_change(struct session *session, struct batch_change *cha
     change->wanted.name = text_from(option_value(session, "name"));
     change->wanted.now = session->now;
     change->wanted.expire_time = days > 0 ? session->now + days * DAY : 0;
+    change->has_hurry = option_given(session, "hurry");
+    if (status == STATUS_OK)
+        status = option_yes(session, "hurry", &change->hurry);
     if (status == STATUS_OK && change->has_name)
         status = session_batch_name(session, change->wanted.name);
     if (status == STATUS_OK)
         status = session_batches(session);
+    if (status == STATUS_OK && change->hurry != 0 && config_hurry_lacks(session->config) != NULL)
+        status = fail(&session->failure, STATUS_INVALID, "--hurry needs %s in config.xml",
+                      config_hurry_lacks(session->config));
     if (status == STATUS_OK && change->has_owner && !text_is(text_from(owner), "none"))
         status = session_user(session, owner, &user);
     change->wanted.userid = user.id;
@@ -202,6 +211,8 @@ static enum status set_one(void *subject)
         status = db_batch_give(db, change->id, change->wanted.userid);
     if (status == STATUS_OK && change->has_end)
         status = db_batch_expire(db, change->id, change->wanted.expire_time);
+    if (status == STATUS_OK && change->has_hurry)
+        status = db_hurry_want(db, change->id, change->hurry != 0);
     return status == STATUS_OK ? db_commit(db) : status;
 }
 
@@ -223,8 +234,9 @@ enum exit_code command_batch_set(struct session *session)
     struct batch_change change = {.session = session};
     enum status status = read_change(session, &change);
 
-    if (status == STATUS_OK && !change.has_name && !change.has_owner && !change.has_end)
-        return usage_failed(session, "batch set needs --name, --owner or --days");
+    if (status == STATUS_OK && !change.has_name && !change.has_owner && !change.has_end &&
+        !change.has_hurry)
+        return usage_failed(session, "batch set needs --name, --owner, --days or --hurry");
     if (status == STATUS_OK)
         status = session_batch(session, session->arguments[0], &change.id);
     if (status == STATUS_OK && change.has_name)

@@ -1,0 +1,274 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The end of a batch in a hurry: which jobs get one result more, and who may have what is left. */
+#include "server/policy/result/hurry.h"
+
+#include "db/states.h"
+#include "tests/support/case_arena.h"
+#include "tests/support/test.h"
+
+#include "server/base/banned.h"
+
+#define NOW  1800000000
+#define HOUR 3600
+enum { ANSWERS = 100, JOBS_MOST = 400 };
+
+/* 100 answers with turnarounds of 1 to 100 h: 30 of them within 30 h, half within 50; the newest
+ * came a minute ago, one more each half an hour before. */
+static struct batch_answer_row answers[ANSWERS];
+static struct open_result_row open_rows[JOBS_MOST];
+static size_t open_count;
+static struct hurry_plan plan;
+
+static int setup(void **state)
+{
+    (void)state;
+    for (int64_t i = 0; i < ANSWERS; i++)
+        answers[i] = (struct batch_answer_row){.received_time = NOW - 60 - i * HOUR / 2,
+                                               .turnaround = (double)((i + 1) * HOUR)};
+    open_count = 0;
+    return case_arena_setup(state);
+}
+
+/* With a host that returns results after `usual` hours, since `since` hours, and was heard of just
+ * now. */
+static struct open_result_row *add(int64_t job, double usual, double since)
+{
+    struct open_result_row *row = &open_rows[open_count++];
+
+    *row = (struct open_result_row){.workunitid = job,
+                                    .server_state = RESULT_IN_PROGRESS,
+                                    .sent_time = NOW - (int64_t)(since * HOUR),
+                                    .avg_turnaround = usual * HOUR,
+                                    .heard_time = NOW,
+                                    .min_quorum = 1,
+                                    .max_total_results = 20,
+                                    .max_error_results = 10,
+                                    .results = 1};
+    return row;
+}
+
+static struct open_result_row *add_unsent(int64_t job)
+{
+    struct open_result_row *row = add(job, 0, 0);
+
+    row->server_state = RESULT_UNSENT;
+    row->sent_time = row->heard_time = 0;
+    return row;
+}
+
+static void decide_at(size_t answer_count)
+{
+    const struct hurry_facts facts = {.now = NOW,
+                                      .open = open_rows,
+                                      .open_count = open_count,
+                                      .answers = answers,
+                                      .answer_count = answer_count};
+
+    assert_status(STATUS_OK, hurry_decide(&facts, case_arena, &plan));
+}
+
+static bool copied(int64_t job)
+{
+    for (size_t i = 0; i < plan.job_count; i++)
+        if (plan.jobs[i] == job)
+            return true;
+    return false;
+}
+
+/* --- which jobs ------------------------------------------------------------------------------- */
+
+static void a_job_that_will_be_late_gets_one_more(void **state)
+{
+    (void)state;
+    add(1, 40, 5);         /* 35 h left */
+    add(2, 40, 11);        /* 29 h */
+    add(3, 0, 19);         /* a host without history: half of the answers take up to 50 h: 31 h */
+    add(4, 0, 21);         /* 29 h */
+    add(5, 40, 93);        /* overdue: a third of its time: 31 h */
+    add(6, 40, 87);        /* 29 h */
+    add(7, 40, 10);        /* 30 h, as a new result would take */
+    add(8, 1.0 / HOUR, 5); /* a host that returned one at once */
+    decide_at(ANSWERS);
+    assert_i64((int64_t)plan.job_count, 3);
+    assert_true(copied(1) && copied(3) && copied(5));
+}
+
+static void who_is_silent_is_later(void **state)
+{
+    (void)state;
+    add(1, 40, 10)->heard_time = NOW - 16200;
+    add(2, 40, 10)->heard_time = NOW - 16201;
+    decide_at(ANSWERS);
+    assert_i64((int64_t)plan.job_count, 1);
+    assert_true(copied(2));
+}
+
+static void the_first_of_several_hosts_counts(void **state)
+{
+    (void)state;
+    add(1, 90, 5);
+    add(1, 40, 11);
+    add(2, 90, 5);
+    add(2, 40, 9);
+    decide_at(ANSWERS);
+    assert_i64((int64_t)plan.job_count, 1);
+    assert_true(copied(2));
+}
+
+static void of_a_quorum_the_one_that_completes_it_counts(void **state)
+{
+    (void)state;
+    for (int64_t job = 1; job <= 3; job++) {
+        add(job, 40, 11)->min_quorum = 2;
+        add(job, 90, 5)->min_quorum = 2;
+    }
+    add(4, 40, 5)->min_quorum = 2;
+    add(4, 90, 5)->min_quorum = 2;
+    open_rows[6].successes = 1;    /* of job 4: its quick host is enough, and late */
+    add(5, 90, 5)->min_quorum = 3; /* the transition makes what it lacks */
+    add(5, 90, 5)->min_quorum = 3;
+    open_rows[2].successes = 1; /* of job 2: its quick host is enough */
+    open_rows[4].successes = 2; /* of job 3: it is complete, if they agree */
+    decide_at(ANSWERS);
+    assert_i64((int64_t)plan.job_count, 2);
+    assert_true(copied(1) && copied(4));
+}
+
+static void what_is_unsent_or_spent_gets_none(void **state)
+{
+    (void)state;
+    add(1, 90, 5);
+    add_unsent(1);
+    add(2, 90, 5)->results = 10; /* 20 - (10 - 0) = 10 */
+    add(3, 90, 5)->results = 9;
+    add(4, 90, 5)->results = 8;
+    add(7, 90, 5)->results = 13; /* 20 - (10 - 4) = 14 */
+    open_rows[open_count - 1].errors = 4;
+    add(8, 90, 5)->results = 14;
+    open_rows[open_count - 1].errors = 4;
+    for (int i = 0; i < 5; i++)
+        add(5, 90, 5)->results = 5;
+    for (int i = 0; i < 4; i++)
+        add(6, 90, 5)->results = 4;
+    decide_at(ANSWERS);
+    assert_i64((int64_t)plan.job_count, 4);
+    assert_true(copied(3) && copied(4) && copied(6) && copied(7));
+}
+
+/* --- when, and how many ----------------------------------------------------------------------- */
+
+static void before_the_end_none_gets_one(void **state)
+{
+    (void)state;
+    for (int64_t job = 1; job <= 38; job++)
+        add(job, 90, 5);
+    for (int64_t job = 39; job <= 40; job++)
+        add_unsent(job);
+    decide_at(ANSWERS);
+    assert_true(plan.job_count > 0); /* one in twenty is without a host */
+    add_unsent(41);
+    decide_at(ANSWERS);
+    assert_i64((int64_t)plan.job_count, 0);
+    open_count--;
+    decide_at(9);
+    assert_i64((int64_t)plan.job_count, 0);
+    decide_at(10);
+    assert_true(plan.job_count > 0);
+}
+
+static void a_part_gets_one_the_latest_first(void **state)
+{
+    (void)state;
+    for (int64_t job = 1; job <= 200; job++)
+        add(job, 50 + (double)job, 5);
+    decide_at(ANSWERS);
+    assert_i64((int64_t)plan.job_count, 60);
+    assert_i64(plan.jobs[0], 141);
+    assert_i64(plan.jobs[59], 200);
+    for (int64_t job = 201; job <= 203; job++) { /* which have one already */
+        add(job, 90, 5);
+        add(job, 90, 5);
+    }
+    decide_at(ANSWERS);
+    assert_i64((int64_t)plan.job_count, 57);
+    open_rows[open_count - 1] = open_rows[0]; /* that of the last was not sent yet */
+    open_rows[open_count - 1].workunitid = 203;
+    open_rows[open_count - 1].server_state = RESULT_UNSENT;
+    decide_at(ANSWERS);
+    assert_i64((int64_t)plan.job_count, 57);
+    open_count = 30;
+    decide_at(ANSWERS);
+    assert_i64((int64_t)plan.job_count, 25);
+}
+
+static void what_a_quorum_lacks_is_no_copy(void **state)
+{
+    (void)state;
+    for (int64_t job = 1; job <= 30; job++) {
+        add(job, 90, 5)->min_quorum = 2;
+        add(job, 90, 5)->min_quorum = 2;
+    }
+    decide_at(ANSWERS);
+    assert_i64((int64_t)plan.job_count, 25);
+    for (size_t i = 0; i < open_count; i++)
+        open_rows[i].successes = 1;
+    decide_at(ANSWERS);
+    assert_i64((int64_t)plan.job_count, 0);
+}
+
+/* --- for whom --------------------------------------------------------------------------------- */
+
+static void what_is_left_is_for_those_who_return_it_soon(void **state)
+{
+    (void)state;
+    add(1, 90, 5);
+    decide_at(ANSWERS);
+    assert_i64(plan.within, 30 * HOUR);
+    /* 12 answers in 6 h: 16 results take 8 h, and 4 times that is 32 h */
+    for (int64_t job = 2; job <= 17; job++)
+        add_unsent(job);
+    decide_at(ANSWERS);
+    assert_i64(plan.within, 32 * HOUR);
+    answers[11].received_time = NOW - 6 * HOUR; /* 11 answers now */
+    decide_at(ANSWERS);
+    assert_i64(plan.within, 125673);
+    answers[11].received_time++;
+    for (int64_t job = 18; job <= 50; job++)
+        add_unsent(job);
+    decide_at(ANSWERS);
+    assert_i64(plan.within, 98 * HOUR);
+    add_unsent(51);
+    decide_at(ANSWERS);
+    assert_i64(plan.within, 0); /* as long as the longest turnaround */
+    open_count = 1;
+    for (int i = 0; i < ANSWERS; i++)
+        answers[i].received_time -= 6 * HOUR - (i == 0 ? 120 : 0);
+    decide_at(ANSWERS);
+    assert_i64(plan.within, 30 * HOUR);
+    answers[0].received_time -= 120;
+    decide_at(ANSWERS);
+    assert_i64(plan.within, 0); /* nothing has come lately: nobody is turned away */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(a_job_that_will_be_late_gets_one_more, setup,
+                                        case_arena_teardown),
+        cmocka_unit_test_setup_teardown(who_is_silent_is_later, setup, case_arena_teardown),
+        cmocka_unit_test_setup_teardown(the_first_of_several_hosts_counts, setup,
+                                        case_arena_teardown),
+        cmocka_unit_test_setup_teardown(of_a_quorum_the_one_that_completes_it_counts, setup,
+                                        case_arena_teardown),
+        cmocka_unit_test_setup_teardown(what_is_unsent_or_spent_gets_none, setup,
+                                        case_arena_teardown),
+        cmocka_unit_test_setup_teardown(before_the_end_none_gets_one, setup, case_arena_teardown),
+        cmocka_unit_test_setup_teardown(a_part_gets_one_the_latest_first, setup,
+                                        case_arena_teardown),
+        cmocka_unit_test_setup_teardown(what_a_quorum_lacks_is_no_copy, setup, case_arena_teardown),
+        cmocka_unit_test_setup_teardown(what_is_left_is_for_those_who_return_it_soon, setup,
+                                        case_arena_teardown),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
