@@ -20,7 +20,8 @@ MUST_CHECK enum status db_hurry_answers(struct db *db, struct arena *arena, int6
                                         size_t most, struct batch_answer_row **ret_rows,
                                         size_t *ret_count);
 /* Their next transition, which is due, makes each job one result more than it has; they go before
- * other jobs of their batch. Jobs with an answer or an error are left alone. */
+ * other jobs of their batch. Jobs with an answer, an error or an unsent result are left alone, and
+ * those that lack a result already. */
 MUST_CHECK enum status db_hurry_copy(struct db *db, const int64_t *workunitids, size_t count,
                                      int64_t now);
 

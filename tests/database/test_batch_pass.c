@@ -331,11 +331,16 @@ static void late_jobs_get_one_result_more(void **state)
     assert_i64(number("within FROM qm_hurry WHERE batch = 1"), 15 * 3600);
     pass(NOW); /* before their transition they are not made twice */
     assert_i64(wanted_results("TRUE"), 20);
+    assert_i64(number("COUNT(*) FROM workunit WHERE priority = 1"), 20);
     test_sql(
         fixture->database,
         "INSERT INTO result (name, workunitid, appid, batch, server_state)"
         " SELECT CONCAT(name, '_1'), id, appid, batch, 2 FROM workunit WHERE target_nresults > 1");
     pass(NOW);
+    assert_i64(wanted_results("TRUE"), 20);
+    /* another program that saw the jobs before */
+    assert_status(STATUS_OK, db_hurry_copy(fixture->db, (const int64_t[]){590, 591}, 2, NOW));
+    assert_status(STATUS_OK, db_commit(fixture->db));
     assert_i64(wanted_results("TRUE"), 20);
 }
 
