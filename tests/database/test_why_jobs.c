@@ -243,7 +243,8 @@ static void what_was_found_is_left_for_servers(void **state)
     assert_int_equal(0, ask("transition", "", line));
     assert_kept("\njobs 0\n"); /* within the hour */
     (void)ask("status", "jobs\t", line);
-    assert_kept("\nhosts 6\njobs 1\nclass 1\twork\tjob_5\t6 hosts: the jobs need more memory");
+    assert_kept(
+        "\nhosts 6\njobs 1\nlimited 0\nclass 1\twork\tjob_5\t6 hosts: the jobs need more memory");
     test_sql(database, "UPDATE workunit SET rsc_memory_bound = 1e7;"
                        "UPDATE qm_duty SET due = UNIX_TIMESTAMP() - 1");
     assert_int_equal(0, ask("transition", "", line));

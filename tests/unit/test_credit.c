@@ -255,6 +255,22 @@ static void turnaround_of_a_host_follows_slowly(void **state)
     assert_real(run_statistics_turnaround(-7200, -1), 0, 0);
 }
 
+static void a_variant_is_sampled_where_both_are_known(void **state)
+{
+    struct host_variant_row row = {.et_n = 0};
+
+    (void)state;
+    run_statistics_add_variant(&row, 0, 10);
+    run_statistics_add_variant(&row, 10, 0);
+    assert_real(row.et_n, 0, 0);
+    run_statistics_add_variant(&row, 0.5, 0.25);
+    assert_real(row.et_n, 1, 0);
+    assert_real(row.et_avg, 2, 1e-9);
+    run_statistics_add_variant(&row, 4, 1);
+    assert_real(row.et_n, 2, 0);
+    assert_real(row.et_avg, 3, 1e-9);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -270,6 +286,7 @@ int main(void)
         cmocka_unit_test(a_quota_that_is_not_set_is_the_projects),
         cmocka_unit_test(an_invalid_result_costs_what_valid_ones_gave),
         cmocka_unit_test(turnaround_of_a_host_follows_slowly),
+        cmocka_unit_test(a_variant_is_sampled_where_both_are_known),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
