@@ -209,6 +209,8 @@ static void add_row(struct deletion *deletion, const struct deletable_row *row)
     bool stays;
 
     *doomed = (struct doomed_row){row->id, FILE_DELETE_DONE, 0, row->is_needed != 0, NO_TEXT};
+    if (deletion->which->are_inputs && needed_inputs_are_of(&deletion->needed, row->id))
+        doomed->is_needed = true;
     batch->due_count += !doomed->is_needed;
     stays = doomed->is_needed ||
             (deletion->which->are_inputs && text_contains(row->name, TEXT("nodelete")));

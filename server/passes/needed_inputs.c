@@ -53,12 +53,22 @@ static bool make_room(struct needed_inputs *needed)
     return true;
 }
 
-static enum status add_name(struct needed_inputs *needed, struct text name)
+static enum status add_hash(struct needed_inputs *needed, uint64_t hash)
 {
     if (!make_room(needed))
         return STATUS_NO_MEMORY;
-    needed->hashes[needed->count++] = text_hash(name);
+    needed->hashes[needed->count++] = hash;
     return STATUS_OK;
+}
+
+static enum status add_name(struct needed_inputs *needed, struct text name)
+{
+    return add_hash(needed, text_hash(name));
+}
+
+static uint64_t hash_of_workunit(int64_t id)
+{
+    return text_hash((struct text){(const char *)&id, sizeof(id)});
 }
 
 static enum status add_document(struct needed_inputs *needed, struct arena *arena,
@@ -91,7 +101,10 @@ static enum status read_state(struct needed_inputs *needed, struct db *db, struc
             status = db_end(db);
         for (size_t i = 0; status == STATUS_OK && i < count; i++) {
             after = rows[i].id;
-            if (rows[i].is_needed != 0)
+            if (rows[i].is_needed == 0)
+                continue;
+            status = add_hash(needed, hash_of_workunit(rows[i].id));
+            if (status == STATUS_OK)
                 status = add_document(needed, arena, rows[i].document);
         }
     }
@@ -145,10 +158,18 @@ void needed_inputs_free(struct needed_inputs *needed)
     *needed = (struct needed_inputs){.count = 0};
 }
 
-bool needed_inputs_have(const struct needed_inputs *needed, struct text name)
+static bool have(const struct needed_inputs *needed, uint64_t hash)
 {
-    uint64_t hash = text_hash(name);
-
     return needed->count > 0 &&
            bsearch(&hash, needed->hashes, needed->count, sizeof(hash), compare_hashes) != NULL;
+}
+
+bool needed_inputs_have(const struct needed_inputs *needed, struct text name)
+{
+    return have(needed, text_hash(name));
+}
+
+bool needed_inputs_are_of(const struct needed_inputs *needed, int64_t workunitid)
+{
+    return have(needed, hash_of_workunit(workunitid));
 }

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The names of input files that some unfinished workunit still needs, or that a submitter wants
- * kept. No index has them, so the
- * documents of all unfinished workunits are read. The names are kept as hashes, in eight to
- * sixteen bytes each. If two names have the same hash, a file is kept for too long, and no harm is
- * done. */
+ * kept. No index has them, so the documents of all unfinished workunits are read. Names and
+ * workunits are kept as hashes, in eight to sixteen bytes each. If two have the same hash, a file
+ * is kept for too long, and no harm is done. */
 #ifndef SERVER_PASSES_NEEDED_INPUTS_H
 #define SERVER_PASSES_NEEDED_INPUTS_H
 
@@ -29,5 +28,9 @@ MUST_CHECK enum status needed_inputs_read(struct needed_inputs *needed, struct d
 void needed_inputs_free(struct needed_inputs *needed);
 
 bool needed_inputs_have(const struct needed_inputs *needed, struct text name);
+/* Whether the workunit itself was unfinished. If it is finished by now, its files are not needed
+ * for that alone, but nobody knows whether others that ended since named them: they stay until what
+ * is needed is read again. */
+bool needed_inputs_are_of(const struct needed_inputs *needed, int64_t workunitid);
 
 #endif

@@ -379,6 +379,44 @@ static void so_it_does_with_inputs(void **state)
     delete_in_turns(fixture, "workunit");
 }
 
+/* Another loop, once this one has deleted the first inputs. */
+static void end_a_job(void *context, const char *what, int64_t count)
+{
+    struct test_fixture *fixture = context;
+
+    (void)what;
+    (void)count;
+    if (test_sql_integer(fixture->database, "SELECT COUNT(*) FROM workunit WHERE id > 5000"
+                                            " AND file_delete_state = 2") > 0)
+        test_sql(
+            fixture->database,
+            "UPDATE workunit SET file_delete_state = 1 WHERE id = 9000 AND file_delete_state = 0");
+}
+
+/* Nobody knows whether another job that ended meanwhile named its file too. */
+static void a_job_that_ends_meanwhile_keeps_its_files_for_the_next_pass(void **state)
+{
+    struct test_fixture *fixture = *state;
+    struct pass_settings endless = {.now = NOW, .deletes_files = true};
+    struct pass_owner beside = owner;
+
+    beside.progress = end_a_job;
+    beside.context = fixture;
+    test_sql(fixture->database,
+             "INSERT INTO workunit (id, name, file_delete_state) SELECT 5000 + seq,"
+             " CONCAT('over_', seq), 1 FROM seq_1_to_1500;"
+             "INSERT INTO workunit (id, name, xml_doc) VALUES (9000, 'late', '<file_info>"
+             "<name>late_in</name></file_info><workunit/>')");
+    memory.schedule.inputs_at = 0;
+    assert_status(STATUS_OK, deletion_pass(&beside, &endless, &memory.schedule, &counts));
+    assert_i64(test_sql_integer(fixture->database, "SELECT COUNT(*) FROM workunit WHERE id > 5000"
+                                                   " AND file_delete_state = 2"),
+               1500);
+    assert_i64(test_sql_integer(fixture->database,
+                                "SELECT file_delete_state FROM workunit WHERE id = 9000"),
+               1);
+}
+
 /* Reading takes a twentieth of the time, deleting what it takes. */
 static void inputs_rest_by_what_reading_takes(void **state)
 {
@@ -394,6 +432,7 @@ int main(void)
         CASE(a_round_does_what_is_due),
         CASE(deletion_leaves_the_rest_for_its_next_turn),
         CASE(so_it_does_with_inputs),
+        CASE(a_job_that_ends_meanwhile_keeps_its_files_for_the_next_pass),
         cmocka_unit_test(inputs_rest_by_what_reading_takes),
         CASE(a_pass_does_no_more_than_it_was_asked_to),
         CASE(what_fails_is_said_up_to_a_number),
