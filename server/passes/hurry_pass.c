@@ -70,6 +70,8 @@ static enum status decide(struct hurry_work *work)
     if (status == STATUS_OK)
         status = db_hurry_answers(owner->db, owner->arena, work->batch, ANSWERS_MOST, &answers,
                                   &facts.answer_count);
+    if (status == STATUS_OK)
+        status = db_end(owner->db);
     facts.open = open;
     facts.answers = answers;
     return status == STATUS_OK ? hurry_decide(&facts, owner->arena, &work->plan) : status;
@@ -88,18 +90,24 @@ static enum status write_plan(void *subject)
     return status == STATUS_OK ? db_commit(db) : status;
 }
 
+/* And in a hurry. If not, no limit of former times may stay. */
+static bool is_near_end(const struct config *config, const struct hurry_row *known,
+                        int64_t unfinished)
+{
+    return unfinished > 0 && unfinished <= OPEN_MOST && config_hurry_lacks(config) == NULL &&
+           (config->hurry_batches || (known != NULL && known->wanted != 0));
+}
+
 enum status hurry_batch(struct pass_owner *owner, const struct hurries *hurries, int64_t batch,
                         int64_t unfinished, int64_t now)
 {
     const struct hurry_row *known = find(hurries, batch);
     struct hurry_work work = {.owner = owner, .batch = batch, .now = now};
     struct arena_mark mark = arena_mark(owner->arena);
-    enum status status;
+    enum status status = STATUS_OK;
 
-    if (unfinished == 0 || unfinished > OPEN_MOST || config_hurry_lacks(owner->config) != NULL ||
-        !(owner->config->hurry_batches || (known != NULL && known->wanted != 0)))
-        return STATUS_OK;
-    status = decide(&work);
+    if (is_near_end(owner->config, known, unfinished))
+        status = decide(&work);
     if (status == STATUS_OK &&
         (work.plan.job_count > 0 || work.plan.within != (known != NULL ? known->within : 0)))
         status = repeat_transaction(owner->db, write_plan, &work);

@@ -148,6 +148,30 @@ static void a_flood_of_a_deprecated_app_delays_nothing(void **state)
     expect_flood_to_delay_nothing("jobs of a deprecated app", OLD_APP, "1e6 + seq % 2 * seq");
 }
 
+/* What is left of a batch in a hurry, each of a class of its own: as many as are limited at most.
+ */
+static void a_flood_for_quick_hosts_delays_nothing(void **state)
+{
+    uint64_t fallbacks = counter_value(COUNTER_pool_fallbacks);
+    const struct answer *answer;
+    struct pool_server large;
+
+    (void)state;
+    add_jobs(1, 1000, 9, "1e6 + seq");
+    add_jobs(1001, 1, 0, "1e6");
+    test_sql(database, "UPDATE workunit SET batch = 7 WHERE id <= 1000;"
+                       "INSERT INTO qm_hurry (batch, wanted, within) VALUES (7, 1, 3600)");
+    pool_server_open(&large, database, 3, POOL_MAX);
+    while (!figures_of(&large).is_filled)
+        pool_server_pass(&large, 1);
+    answer = ask(&large, 1, 4e9, 100);
+    assert_int_equal(answer->job_count, 1);
+    assert_i64(answer->jobs[0].resultid, 1001);
+    assert_int_equal(counter_value(COUNTER_pool_fallbacks), fallbacks);
+    assert_int_equal(figures_of(&large).taken, 0);
+    pool_server_close(&large);
+}
+
 /* Every job is of a kind of its own, and one only is small enough. */
 static void a_rare_host_finds_its_job_at_once(void **state)
 {
@@ -664,6 +688,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         CASE(a_flood_that_nobody_can_run_delays_nothing),
         CASE(a_flood_of_a_deprecated_app_delays_nothing),
+        CASE(a_flood_for_quick_hosts_delays_nothing),
         CASE(a_rare_host_finds_its_job_at_once),
         CASE(the_nearest_miss_is_told),
         CASE(what_others_took_is_replaced_in_the_same_request),

@@ -9,11 +9,13 @@
 #include "server/policy/dispatch/checks.h"
 
 #include "db/db.h"
+#include "server/base/sorted.h"
 #include "server/parse/message.h"
 #include "server/policy/version/buda.h"
 #include "server/policy/version/reliability.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 #include "server/base/banned.h"
 
@@ -118,10 +120,12 @@ static bool keywords_are_accepted(struct job_question *question)
  * them. */
 static int64_t hurry_within(const struct host_view *view, int64_t batch)
 {
-    for (size_t i = 0; batch != 0 && i < view->hurry_count; i++)
-        if (view->hurries[i].id == batch)
-            return view->hurries[i].within;
-    return 0;
+    const struct hurry_row wanted = {.id = batch}, *found;
+
+    if (batch == 0 || view->hurry_count == 0)
+        return 0;
+    found = bsearch(&wanted, view->hurries, view->hurry_count, sizeof wanted, sorted_compare_ids);
+    return found != NULL ? found->within : 0;
 }
 
 static bool is_fast_enough(struct job_question *question)
