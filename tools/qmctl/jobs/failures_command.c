@@ -69,6 +69,20 @@ static void put_version(struct output_table *table, const struct failures_look *
     table_text(table, name.plan_class);
 }
 
+/* The columns from "sent" to "state". */
+static void put_summary(struct output_table *table, const struct fates_summary *summary)
+{
+    const int64_t *by_fate = summary->by_fate;
+
+    table_number(table, summary->sent);
+    table_number(table, by_fate[FATE_SUCCESS]);
+    table_number(table, by_fate[FATE_CLIENT_ERROR]);
+    table_number(table, by_fate[FATE_NO_REPLY]);
+    table_number(table, by_fate[FATE_INVALID] + by_fate[FATE_VALIDATE_ERROR]);
+    table_real(table, 100 * fates_share(summary->ended, summary->failed), 1);
+    table_text(table, fates_alarm(summary->ended, summary->failed) ? TEXT("FAILS") : TEXT("ok"));
+}
+
 static enum status read_versions(struct failures_look *look, struct fate_version_row **ret_rows,
                                  size_t *ret_count)
 {
@@ -97,13 +111,7 @@ static enum status print_versions(struct failures_look *look)
         return fail(&look->session->failure, STATUS_NO_MEMORY, "no memory");
     for (size_t i = 0; i < count; i++) {
         put_version(&table, look, all[i].appid, all[i].app_version_id);
-        table_number(&table, all[i].sent);
-        table_number(&table, all[i].by_fate[FATE_SUCCESS]);
-        table_number(&table, all[i].by_fate[FATE_CLIENT_ERROR]);
-        table_number(&table, all[i].by_fate[FATE_NO_REPLY]);
-        table_number(&table, all[i].by_fate[FATE_INVALID] + all[i].by_fate[FATE_VALIDATE_ERROR]);
-        table_real(&table, 100 * fates_share(all[i].ended, all[i].failed), 1);
-        table_text(&table, fates_alarm(all[i].ended, all[i].failed) ? TEXT("FAILS") : TEXT("ok"));
+        put_summary(&table, &all[i]);
         table_words(
             &table,
             all[i].worst_exits == 0
@@ -199,13 +207,7 @@ static enum status print_batches(struct failures_look *look)
         return fail(&session->failure, STATUS_NO_MEMORY, "no memory");
     for (size_t i = 0; i < count; i++) {
         table_number(&table, all[i].batch);
-        table_number(&table, all[i].sent);
-        table_number(&table, all[i].by_fate[FATE_SUCCESS]);
-        table_number(&table, all[i].by_fate[FATE_CLIENT_ERROR]);
-        table_number(&table, all[i].by_fate[FATE_NO_REPLY]);
-        table_number(&table, all[i].by_fate[FATE_INVALID] + all[i].by_fate[FATE_VALIDATE_ERROR]);
-        table_real(&table, 100 * fates_share(all[i].ended, all[i].failed), 1);
-        table_text(&table, fates_alarm(all[i].ended, all[i].failed) ? TEXT("FAILS") : TEXT("ok"));
+        put_summary(&table, &all[i]);
     }
     table_print(&table);
     return STATUS_OK;
