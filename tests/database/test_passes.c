@@ -23,7 +23,8 @@ struct heard {
     char sentences[SENTENCES_KEPT][200];
     size_t count;
     int64_t progress;
-    int questions, ends_after; /* it is to end when it was asked so often; 0: never */
+    int questions, ends_after;    /* it is to end when it was asked so often; 0: never */
+    struct test_database *beside; /* in which end_a_job() ends one */
 };
 
 static void hear(void *context, const char *sentence)
@@ -382,14 +383,13 @@ static void so_it_does_with_inputs(void **state)
 /* Another loop, once this one has deleted the first inputs. */
 static void end_a_job(void *context, const char *what, int64_t count)
 {
-    struct test_fixture *fixture = context;
-
+    (void)context;
     (void)what;
     (void)count;
-    if (test_sql_integer(fixture->database, "SELECT COUNT(*) FROM workunit WHERE id > 5000"
-                                            " AND file_delete_state = 2") > 0)
+    if (test_sql_integer(heard.beside, "SELECT COUNT(*) FROM workunit WHERE id > 5000"
+                                       " AND file_delete_state = 2") > 0)
         test_sql(
-            fixture->database,
+            heard.beside,
             "UPDATE workunit SET file_delete_state = 1 WHERE id = 9000 AND file_delete_state = 0");
 }
 
@@ -401,7 +401,7 @@ static void a_job_that_ends_meanwhile_keeps_its_files_for_the_next_pass(void **s
     struct pass_owner beside = owner;
 
     beside.progress = end_a_job;
-    beside.context = fixture;
+    heard.beside = fixture->database;
     test_sql(fixture->database,
              "INSERT INTO workunit (id, name, file_delete_state) SELECT 5000 + seq,"
              " CONCAT('over_', seq), 1 FROM seq_1_to_1500;"
