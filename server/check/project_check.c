@@ -1043,8 +1043,8 @@ static void check_margin(struct check *check)
     for (size_t i = 0; i < count; i++)
         found(check, CHECK_WARNING,
               "some jobs of " TEXT_FORMAT " with priority %" PRId64
-              " have %.0f times as long until "
-              "their deadline, for their size, as others, which go first where they are older. %s",
+              " have %.0f times as long for their size as others, and go before them where they "
+              "are older. %s",
               TEXT_ARG(apps[i].app), apps[i].priority, apps[i].most / apps[i].least,
               margin_words(config));
 }
