@@ -120,14 +120,10 @@ static int setup(void **state)
         "INSERT INTO app_version (appid, version_num, platformid, plan_class, min_core_version)"
         " SELECT app.id, 103, platform.id, IF(app.id = 3, '', 'docker'), 80200 FROM app"
         " JOIN platform WHERE platform.id <> 5 AND (app.id <> 4 OR platform.id = 1);"
-        "UPDATE app_version SET xml_doc = CONCAT('<file_info>\\n<name>f_', id, '</name>\\n"
-        "<url>http://127.0.0.1/f</url>\\n<executable/>\\n<nbytes>9</nbytes>\\n</file_info>\\n"
-        "<app_version>\\n<app_name>app_', appid, '</app_name>\\n<version_num>103"
-        "</version_num>\\n<file_ref>\\n<file_name>f_', id, '</file_name>\\n<main_program/>\\n"
-        "</file_ref>\\n</app_version>\\n');"
         "INSERT INTO host (id, userid, create_time, host_cpid)"
         " SELECT seq, 1, 1, CONCAT('cpid', seq) FROM seq_1_to_%d",
         HOSTS);
+    why_write_versions(database);
     for (int i = 0; i < JOBS; i++)
         add_job(i + 1, jobs[i].science_app, jobs[i].app, jobs[i].workunit);
     comparison = why_open(database, NULL, 0);
@@ -144,16 +140,6 @@ static int teardown(void **state)
 }
 
 /* --- hosts ------------------------------------------------------------------------------------ */
-
-static size_t pick(struct random *random, size_t count)
-{
-    return (size_t)(random_next(random) % count);
-}
-
-static bool happens(struct random *random, double chance)
-{
-    return random_unit(random) < chance;
-}
 
 static const struct {
     const char *platform, *other, *os_name;
@@ -173,14 +159,14 @@ enum { CLIENTS = sizeof clients / sizeof *clients };
 static void add_distributions(struct random *random, struct buffer *text)
 {
     static const char *const gpus[] = {"", "NVIDIA", "nvidia", "AMD"};
-    const char *gpu = gpus[pick(random, 4)];
+    const char *gpu = gpus[why_pick(random, 4)];
 
     buffer_print(text, "<wsl>\n<distro>\n<distro_name>boinc-buda-runner</distro_name>\n%s%s",
-                 happens(random, 0.2) ? "<disallowed/>\n" : "",
-                 happens(random, 0.7) ? "<docker_version>5.4.2</docker_version>\n" : "");
+                 why_happens(random, 0.2) ? "<disallowed/>\n" : "",
+                 why_happens(random, 0.7) ? "<docker_version>5.4.2</docker_version>\n" : "");
     if (gpu[0] != '\0')
         buffer_print(text, "<wsl_gpu>\n<name>%s</name>\n%s</wsl_gpu>\n", gpu,
-                     happens(random, 0.7) ? "<has_cuda/>\n" : "<has_opencl/>\n");
+                     why_happens(random, 0.7) ? "<has_cuda/>\n" : "<has_opencl/>\n");
     buffer_add_string(text, "</distro>\n</wsl>\n");
 }
 
@@ -189,8 +175,8 @@ static struct text request_of(struct arena *arena, int host, int seqno, bool ask
 {
     struct random random = {.state = random_mix(SEED, (uint64_t)host)};
     struct buffer text = buffer_in(arena);
-    size_t kind = pick(&random, KINDS), cpus = (size_t)1 << pick(&random, 4);
-    const int *client = clients[pick(&random, CLIENTS)];
+    size_t kind = why_pick(&random, KINDS), cpus = (size_t)1 << why_pick(&random, 4);
+    const int *client = clients[why_pick(&random, CLIENTS)];
     double seconds = asks ? DAY : 0;
 
     buffer_print(&text,
@@ -205,22 +191,22 @@ static struct text request_of(struct arena *arena, int host, int seqno, bool ask
                  "<cpu_req_secs>%g</cpu_req_secs>\n<work_req_seconds>%g</work_req_seconds>\n",
                  kinds[kind].platform, kinds[kind].other, seconds * (double)cpus,
                  seconds * (double)cpus);
-    if (happens(&random, 0.1))
+    if (why_happens(&random, 0.1))
         buffer_add_string(&text, "<dont_use_docker/>\n");
     buffer_print(&text,
                  "<host_info>\n<p_ncpus>%zu</p_ncpus>\n<p_fpops>%g</p_fpops>\n"
                  "<m_nbytes>%zu</m_nbytes>\n<d_total>1e12</d_total>\n<d_free>1e12</d_free>\n"
                  "<p_vendor>GenuineIntel</p_vendor>\n<p_model>Core</p_model>\n"
                  "<os_name>%s</os_name>\n",
-                 cpus, 1e9 * (1 + random_unit(&random)), (size_t)1 << (31 + pick(&random, 3)),
+                 cpus, 1e9 * (1 + random_unit(&random)), (size_t)1 << (31 + why_pick(&random, 3)),
                  kinds[kind].os_name);
     if (kind == 1 || kind == 2)
         add_distributions(&random, &text);
-    else if (happens(&random, 0.8))
+    else if (why_happens(&random, 0.8))
         buffer_add_string(&text, "<docker_version>4.9.3</docker_version>\n"
                                  "<docker_type>2</docker_type>\n");
     buffer_add_string(&text, "</host_info>\n<coprocs>\n");
-    if (happens(&random, 0.6))
+    if (why_happens(&random, 0.6))
         buffer_print(&text,
                      "<coproc_cuda>\n<type>NVIDIA</type>\n<count>1</count>\n"
                      "<name>GeForce</name>\n<req_secs>%g</req_secs>\n<have_cuda>1</have_cuda>\n"
@@ -241,7 +227,7 @@ static void offer_some(struct random *random)
              "UPDATE result SET server_state = 5, hostid = 0, userid = 0;"
              "UPDATE result SET server_state = 2 WHERE id IN (%zu, %zu);"
              "DELETE FROM host_app_version",
-             1 + pick(random, JOBS), 1 + pick(random, JOBS));
+             1 + why_pick(random, JOBS), 1 + why_pick(random, JOBS));
 }
 
 static void what_qmctl_says_is_what_the_host_reads(void **state)

@@ -74,12 +74,7 @@ static int setup(void **state)
              HOSTS);
     for (int app = 0; app < APPS; app++)
         add_app(app + 1, apps[app].versions, apps[app].workunit);
-    test_sql(database,
-             "UPDATE app_version SET xml_doc = CONCAT('<file_info>\\n<name>f_', id, '</name>\\n"
-             "<url>http://127.0.0.1/f</url>\\n<executable/>\\n<nbytes>9</nbytes>\\n</file_info>\\n"
-             "<app_version>\\n<app_name>app_', appid, '</app_name>\\n<version_num>103"
-             "</version_num>\\n<file_ref>\\n<file_name>f_', id, '</file_name>\\n<main_program/>\\n"
-             "</file_ref>\\n</app_version>\\n')");
+    why_write_versions(database);
     comparison = why_open(database, NULL, 0);
     return 0;
 }
@@ -93,16 +88,6 @@ static int teardown(void **state)
 }
 
 /* --- hosts ------------------------------------------------------------------------------------ */
-
-static size_t pick(struct random *random, size_t count)
-{
-    return (size_t)(random_next(random) % count);
-}
-
-static bool happens(struct random *random, double chance)
-{
-    return random_unit(random) < chance;
-}
 
 struct kind {
     const char *platforms; /* as elements */
@@ -140,13 +125,14 @@ static void add_opencl(struct random *random, struct buffer *text)
                  "<opencl_driver_version>%zu.%zu</opencl_driver_version>\n"
                  "<max_compute_units>8</max_compute_units>\n"
                  "<max_clock_frequency>1000</max_clock_frequency>\n</coproc_opencl>\n",
-                 (size_t)134217728 << pick(random, 5), pick(random, 2) * 63, 1 + pick(random, 2),
-                 pick(random, 3), 300 + pick(random, 200), pick(random, 100));
+                 (size_t)134217728 << why_pick(random, 5), why_pick(random, 2) * 63,
+                 1 + why_pick(random, 2), why_pick(random, 3), 300 + why_pick(random, 200),
+                 why_pick(random, 100));
 }
 
 static void add_nvidia(struct random *random, double seconds, struct buffer *text)
 {
-    size_t count = 1 + pick(random, 2);
+    size_t count = 1 + why_pick(random, 2);
 
     buffer_print(text,
                  "<coproc_cuda>\n<type>NVIDIA</type>\n<count>%zu</count>\n"
@@ -155,11 +141,11 @@ static void add_nvidia(struct random *random, double seconds, struct buffer *tex
                  "<cudaVersion>%zu</cudaVersion>\n<totalGlobalMem>%zu</totalGlobalMem>\n"
                  "<major>%zu</major>\n<minor>%zu</minor>\n<peak_flops>%g</peak_flops>\n"
                  "<clockRate>1000000</clockRate>\n<multiProcessorCount>8</multiProcessorCount>\n",
-                 count, seconds * (double)count, (size_t)120000000 << pick(random, 5),
-                 happens(random, 0.9), 18000 + 500 * pick(random, 8),
-                 2000 + 1000 * pick(random, 10), (size_t)134217728 << pick(random, 5),
-                 1 + pick(random, 7), pick(random, 6), happens(random, 0.8) ? 1e12 : 0);
-    if (happens(random, 0.6))
+                 count, seconds * (double)count, (size_t)120000000 << why_pick(random, 5),
+                 why_happens(random, 0.9), 18000 + 500 * why_pick(random, 8),
+                 2000 + 1000 * why_pick(random, 10), (size_t)134217728 << why_pick(random, 5),
+                 1 + why_pick(random, 7), why_pick(random, 6), why_happens(random, 0.8) ? 1e12 : 0);
+    if (why_happens(random, 0.6))
         add_opencl(random, text);
     buffer_add_string(text, "</coproc_cuda>\n");
 }
@@ -172,9 +158,9 @@ static void add_ati(struct random *random, double seconds, struct buffer *text)
                  "</CALVersion>\n<localRAM>%zu</localRAM>\n<atirt_detected>%d</atirt_detected>\n"
                  "<amdrt_detected>1</amdrt_detected>\n<engineClock>800</engineClock>\n"
                  "<numberOfSIMD>10</numberOfSIMD>\n<wavefrontSize>64</wavefrontSize>\n",
-                 seconds, happens(random, 0.7), pick(random, 6), pick(random, 1000),
-                 (size_t)128 << pick(random, 5), happens(random, 0.7));
-    if (happens(random, 0.6))
+                 seconds, why_happens(random, 0.7), why_pick(random, 6), why_pick(random, 1000),
+                 (size_t)128 << why_pick(random, 5), why_happens(random, 0.7));
+    if (why_happens(random, 0.6))
         add_opencl(random, text);
     buffer_add_string(text, "</coproc_ati>\n");
 }
@@ -192,11 +178,11 @@ static void add_intel(struct random *random, double seconds, struct buffer *text
 static void add_coprocs(struct random *random, double seconds, struct buffer *text)
 {
     buffer_add_string(text, "<coprocs>\n");
-    if (happens(random, 0.5))
+    if (why_happens(random, 0.5))
         add_nvidia(random, seconds, text);
-    if (happens(random, 0.3))
+    if (why_happens(random, 0.3))
         add_ati(random, seconds, text);
-    if (happens(random, 0.3))
+    if (why_happens(random, 0.3))
         add_intel(random, seconds, text);
     buffer_add_string(text, "</coprocs>\n");
 }
@@ -205,15 +191,16 @@ static void add_own_versions(struct random *random, struct buffer *text)
 {
     buffer_add_string(text, "<app_versions>\n");
     for (int app = 1; app <= APPS; app++)
-        if (happens(random, 0.3))
+        if (why_happens(random, 0.3))
             buffer_print(text,
                          "<app_version>\n<app_name>app_%d</app_name>\n<version_num>%d"
                          "</version_num>\n<avg_ncpus>1</avg_ncpus>\n<flops>%g</flops>\n%s"
                          "</app_version>\n",
-                         app, happens(random, 0.2) ? 777 : 103, 1e9 * (1 + random_unit(random)),
-                         happens(random, 0.3) ? "<coproc>\n<type>NVIDIA</type>\n<count>1</count>\n"
-                                                "</coproc>\n"
-                                              : "");
+                         app, why_happens(random, 0.2) ? 777 : 103, 1e9 * (1 + random_unit(random)),
+                         why_happens(random, 0.3)
+                             ? "<coproc>\n<type>NVIDIA</type>\n<count>1</count>\n"
+                               "</coproc>\n"
+                             : "");
     buffer_add_string(text, "</app_versions>\n");
 }
 
@@ -224,21 +211,21 @@ static void add_system(struct random *random, const struct kind *kind, size_t cp
                  "<host_info>\n<p_ncpus>%zu</p_ncpus>\n<p_fpops>%g</p_fpops>\n"
                  "<m_nbytes>%zu</m_nbytes>\n<d_total>1e12</d_total>\n"
                  "<p_model>Core</p_model>\n%s",
-                 cpus, 1e9 * (1 + random_unit(random)), (size_t)1 << (29 + pick(random, 6)),
+                 cpus, 1e9 * (1 + random_unit(random)), (size_t)1 << (29 + why_pick(random, 6)),
                  kind->system);
-    if (happens(random, 0.8))
+    if (why_happens(random, 0.8))
         buffer_print(text, "<d_free>%g</d_free>\n", 1e9 * (1 + 40 * random_unit(random)));
     buffer_print(text, "<p_features>fpu %s%ssse2</p_features>\n",
-                 happens(random, 0.5) ? "pni " : "", happens(random, 0.6) ? "vmx " : "");
-    if (happens(random, 0.5))
+                 why_happens(random, 0.5) ? "pni " : "", why_happens(random, 0.6) ? "vmx " : "");
+    if (why_happens(random, 0.5))
         buffer_print(text, "<virtualbox_version>%s</virtualbox_version>\n",
-                     happens(random, 0.7) ? "7.0.14" : "3.0.2");
-    if (happens(random, 0.3))
+                     why_happens(random, 0.7) ? "7.0.14" : "3.0.2");
+    if (why_happens(random, 0.3))
         buffer_add_string(text, "<p_vm_extensions_disabled>1</p_vm_extensions_disabled>\n");
-    if (happens(random, 0.3))
+    if (why_happens(random, 0.3))
         buffer_print(text,
                      "<wsl>\n<distro>\n<distro_name>Ubuntu</distro_name>\n%s</distro>\n</wsl>\n",
-                     happens(random, 0.5) ? "<disallowed/>\n" : "");
+                     why_happens(random, 0.5) ? "<disallowed/>\n" : "");
     buffer_add_string(text, "</host_info>\n");
 }
 
@@ -248,11 +235,11 @@ static struct text request_of(struct arena *arena, int host, int seqno, bool ask
 {
     struct random random = {.state = random_mix(SEED, (uint64_t)host)};
     struct buffer text = buffer_in(arena);
-    const struct kind *kind = &kinds[pick(&random, KINDS)];
-    const int *client = clients[pick(&random, CLIENTS)];
-    bool is_anonymous = client[0] >= 6 && happens(&random, 0.15);
+    const struct kind *kind = &kinds[why_pick(&random, KINDS)];
+    const int *client = clients[why_pick(&random, CLIENTS)];
+    bool is_anonymous = client[0] >= 6 && why_happens(&random, 0.15);
     double seconds = asks ? DAY : 0;
-    size_t cpus = (size_t)1 << pick(&random, 5);
+    size_t cpus = (size_t)1 << why_pick(&random, 5);
 
     buffer_print(&text,
                  "<scheduler_request>\n<authenticator>key</authenticator>\n<hostid>%d</hostid>\n"
@@ -269,7 +256,7 @@ static struct text request_of(struct arena *arena, int host, int seqno, bool ask
                      "<cpu_req_secs>%g</cpu_req_secs>\n",
                      seconds * (double)cpus);
     buffer_print(&text, "<work_req_seconds>%g</work_req_seconds>\n", seconds * (double)cpus);
-    if (happens(&random, 0.2))
+    if (why_happens(&random, 0.2))
         buffer_print(&text, "<duration_correction_factor>%g</duration_correction_factor>\n",
                      1 + random_unit(&random));
     buffer_print(&text,
@@ -293,7 +280,7 @@ static void offer_some(struct random *random)
              "UPDATE result SET server_state = 5, hostid = 0, userid = 0;"
              "UPDATE result SET server_state = 2 WHERE id IN (%zu, %zu, %zu);"
              "DELETE FROM host_app_version",
-             1 + pick(random, APPS), 1 + pick(random, APPS), 1 + pick(random, APPS));
+             1 + why_pick(random, APPS), 1 + why_pick(random, APPS), 1 + why_pick(random, APPS));
 }
 
 static void what_qmctl_says_is_what_the_host_reads(void **state)

@@ -98,61 +98,51 @@ static void add_app(int app)
     add_job(app, app, apps[app - 1].workunit, apps[app - 1].result);
 }
 
-static size_t pick(struct random *random, size_t count)
-{
-    return (size_t)(random_next(random) % count);
-}
-
-static bool happens(struct random *random, double chance)
-{
-    return random_unit(random) < chance;
-}
-
 /* The inner part of general preferences, or of a venue's. */
 static void add_global(struct random *random, struct buffer *text)
 {
-    if (happens(random, 0.5))
-        buffer_print(text, "<disk_max_used_gb>%zu</disk_max_used_gb>\n", pick(random, 40));
-    if (happens(random, 0.5))
-        buffer_print(text, "<disk_max_used_pct>%zu</disk_max_used_pct>\n", pick(random, 100));
-    if (happens(random, 0.3))
-        buffer_print(text, "<disk_min_free_gb>%zu</disk_min_free_gb>\n", pick(random, 20));
-    if (happens(random, 0.5))
+    if (why_happens(random, 0.5))
+        buffer_print(text, "<disk_max_used_gb>%zu</disk_max_used_gb>\n", why_pick(random, 40));
+    if (why_happens(random, 0.5))
+        buffer_print(text, "<disk_max_used_pct>%zu</disk_max_used_pct>\n", why_pick(random, 100));
+    if (why_happens(random, 0.3))
+        buffer_print(text, "<disk_min_free_gb>%zu</disk_min_free_gb>\n", why_pick(random, 20));
+    if (why_happens(random, 0.5))
         buffer_print(text,
                      "<ram_max_used_busy_pct>%zu</ram_max_used_busy_pct>\n"
                      "<ram_max_used_idle_pct>%zu</ram_max_used_idle_pct>\n",
-                     20 + pick(random, 80), 20 + pick(random, 80));
-    if (happens(random, 0.3))
-        buffer_print(text, "<max_ncpus_pct>%zu</max_ncpus_pct>\n", pick(random, 100));
-    if (happens(random, 0.3))
+                     20 + why_pick(random, 80), 20 + why_pick(random, 80));
+    if (why_happens(random, 0.3))
+        buffer_print(text, "<max_ncpus_pct>%zu</max_ncpus_pct>\n", why_pick(random, 100));
+    if (why_happens(random, 0.3))
         buffer_print(text, "<work_buf_min_days>%g</work_buf_min_days>\n", 2 * random_unit(random));
 }
 
 static void add_project(struct random *random, struct buffer *text)
 {
-    if (happens(random, 0.3))
+    if (why_happens(random, 0.3))
         for (int app = 1; app <= APPS; app++)
-            if (happens(random, 0.6))
+            if (why_happens(random, 0.6))
                 buffer_print(text, "<app_id>%d</app_id>\n", app);
-    if (happens(random, 0.3))
+    if (why_happens(random, 0.3))
         buffer_add_string(text, "<allow_non_preferred_apps>1</allow_non_preferred_apps>\n");
-    if (happens(random, 0.4))
+    if (why_happens(random, 0.4))
         buffer_add_string(text, "<allow_beta_work>1</allow_beta_work>\n");
-    if (happens(random, 0.2))
+    if (why_happens(random, 0.2))
         buffer_add_string(text, "<no_gpus>1</no_gpus>\n");
-    if (happens(random, 0.1))
+    if (why_happens(random, 0.1))
         buffer_add_string(text, "<no_cpu>1</no_cpu>\n");
-    if (happens(random, 0.3))
-        buffer_print(text, "<max_jobs>%zu</max_jobs>\n", 1 + pick(random, 4));
-    if (happens(random, 0.3))
-        buffer_print(text, "<max_cpus>%zu</max_cpus>\n", 1 + pick(random, 4));
+    if (why_happens(random, 0.3))
+        buffer_print(text, "<max_jobs>%zu</max_jobs>\n", 1 + why_pick(random, 4));
+    if (why_happens(random, 0.3))
+        buffer_print(text, "<max_cpus>%zu</max_cpus>\n", 1 + why_pick(random, 4));
 }
 
 static void add_parts(struct random *random, void (*add)(struct random *, struct buffer *),
                       struct buffer *text)
 {
     add(random, text);
-    if (happens(random, 0.5)) {
+    if (why_happens(random, 0.5)) {
         buffer_add_string(text, "<venue name=\"home\">\n");
         add(random, text);
         buffer_add_string(text, "</venue>\n");
@@ -166,7 +156,7 @@ static void add_user(int user)
 
     buffer_add_string(&global, "<mod_time>1000</mod_time>\n");
     add_parts(&random, add_global, &global);
-    if (happens(&random, 0.1))
+    if (why_happens(&random, 0.1))
         buffer_add_string(&project, "<resource_share>0</resource_share>\n");
     buffer_add_string(&project, "<project_specific>\n");
     add_parts(&random, add_project, &project);
@@ -176,7 +166,7 @@ static void add_user(int user)
              " authenticator = 'key%d', create_time = 1, seti_id = %d,"
              " global_prefs = '<global_preferences>\\n" TEXT_FORMAT "</global_preferences>\\n',"
              " project_prefs = '<project_preferences>\\n" TEXT_FORMAT "</project_preferences>\\n'",
-             user, user, user, user, happens(&random, 0.05), TEXT_ARG(buffer_text(&global)),
+             user, user, user, user, why_happens(&random, 0.05), TEXT_ARG(buffer_text(&global)),
              TEXT_ARG(buffer_text(&project)));
     buffer_free(&global);
     buffer_free(&project);
@@ -233,12 +223,12 @@ static struct state state_of(int host)
 {
     struct random random = {.state = random_mix(SEED + 1, (uint64_t)host)};
 
-    return (struct state){.jobs = happens(&random, 0.5) ? pick(&random, 8) : 0,
-                          .d_free = happens(&random, 0.4) ? 2e10 * random_unit(&random) : 1e11,
-                          .used = happens(&random, 0.7) ? 3e10 * random_unit(&random) : 0,
-                          .cpus = (size_t)1 << pick(&random, 4),
-                          .client = pick(&random, sizeof clients / sizeof *clients),
-                          .has_gpu = happens(&random, 0.3)};
+    return (struct state){.jobs = why_happens(&random, 0.5) ? why_pick(&random, 8) : 0,
+                          .d_free = why_happens(&random, 0.4) ? 2e10 * random_unit(&random) : 1e11,
+                          .used = why_happens(&random, 0.7) ? 3e10 * random_unit(&random) : 0,
+                          .cpus = (size_t)1 << why_pick(&random, 4),
+                          .client = why_pick(&random, sizeof clients / sizeof *clients),
+                          .has_gpu = why_happens(&random, 0.3)};
 }
 
 /* Asks for nothing, or for a day of each processor. */
@@ -304,40 +294,41 @@ static void set_stage(struct random *random, int host, int64_t now)
              "DELETE FROM host_app_version",
              IN_PROGRESS, IN_PROGRESS);
     for (int i = 0; i < (int)state.jobs; i++) {
-        int app = i == 0 && happens(random, 0.3) ? APPS : 1; /* the last is always on */
+        int app = i == 0 && why_happens(random, 0.3) ? APPS : 1; /* the last is always on */
 
-        add_job(IN_PROGRESS + i, app, happens(random, 0.3) ? long_job : "", "");
+        add_job(IN_PROGRESS + i, app, why_happens(random, 0.3) ? long_job : "", "");
         test_sql(database,
                  "UPDATE result SET server_state = 4, hostid = %d, userid = %d, app_version_id ="
                  " %d, sent_time = %lld, report_deadline = %lld WHERE id = %d",
                  host, user_of(host), VERSION + app, (long long)now - 1000,
-                 (long long)now + 40000 + (long long)pick(random, DAY), IN_PROGRESS + i);
+                 (long long)now + 40000 + (long long)why_pick(random, DAY), IN_PROGRESS + i);
     }
     for (int app = 1; app <= APPS; app++) /* instances that the user had */
-        if (happens(random, 0.1))
+        if (why_happens(random, 0.1))
             test_sql(database,
                      "INSERT INTO result SET id = %d, name = 'r_%d', workunitid = %d, appid = %d,"
                      " server_state = 5, hostid = %d, userid = %d",
-                     500 + app, 500 + app, app, app, happens(random, 0.5) ? host : HOSTS + 1,
+                     500 + app, 500 + app, app, app, why_happens(random, 0.5) ? host : HOSTS + 1,
                      user_of(host));
 }
 
 static void offer_some(struct random *random)
 {
     test_sql(database, "UPDATE result SET server_state = 2 WHERE id IN (%zu, %zu, %zu, %zu, %d)",
-             1 + pick(random, APPS), 1 + pick(random, APPS), 1 + pick(random, APPS),
-             1 + pick(random, APPS), happens(random, 0.1) ? SECOND : 0);
+             1 + why_pick(random, APPS), 1 + why_pick(random, APPS), 1 + why_pick(random, APPS),
+             1 + why_pick(random, APPS), why_happens(random, 0.1) ? SECOND : 0);
 }
 
 /* What has been counted of the host today. */
 static void use_up_quotas(struct random *random, int host)
 {
     for (int app = 1; app <= APPS; app++)
-        if (happens(random, 0.3))
+        if (why_happens(random, 0.3))
             test_sql(database,
                      "REPLACE INTO host_app_version SET host_id = %d, app_version_id = %d,"
                      " max_jobs_per_day = %zu, n_jobs_today = %zu, consecutive_valid = %zu",
-                     host, VERSION + app, 1 + pick(random, 8), pick(random, 40), pick(random, 20));
+                     host, VERSION + app, 1 + why_pick(random, 8), why_pick(random, 40),
+                     why_pick(random, 20));
 }
 
 static void forget_stage(void)

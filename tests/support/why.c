@@ -4,6 +4,7 @@
 #include "config/config.h"
 #include "server/base/arena.h"
 #include "server/base/marked.h"
+#include "server/base/random.h"
 #include "server/project/buda_files.h"
 #include "server/project/project.h"
 #include "server/reply/answer.h"
@@ -26,6 +27,26 @@ struct why_comparison {
     struct plan_classes plan_classes;
     struct buda_apps buda;
 };
+
+void why_write_versions(struct test_database *database)
+{
+    test_sql(database,
+             "UPDATE app_version SET xml_doc = CONCAT('<file_info>\\n<name>f_', id, '</name>\\n"
+             "<url>http://127.0.0.1/f</url>\\n<executable/>\\n<nbytes>9</nbytes>\\n</file_info>\\n"
+             "<app_version>\\n<app_name>app_', appid, '</app_name>\\n<version_num>103"
+             "</version_num>\\n<file_ref>\\n<file_name>f_', id, '</file_name>\\n<main_program/>\\n"
+             "</file_ref>\\n</app_version>\\n')");
+}
+
+size_t why_pick(struct random *random, size_t count)
+{
+    return (size_t)(random_next(random) % count);
+}
+
+bool why_happens(struct random *random, double chance)
+{
+    return random_unit(random) < chance;
+}
 
 /* --- the project ------------------------------------------------------------------------------ */
 

@@ -11,6 +11,7 @@
 #include <stddef.h>
 
 struct arena;
+struct random;
 struct test_database;
 struct why_comparison;
 
@@ -18,6 +19,12 @@ struct why_comparison;
 struct why_option {
     const char *name, *value;
 };
+
+/* Documents that can be sent, for all versions that there are. */
+void why_write_versions(struct test_database *database);
+/* Below `count`; and true in that part of the cases. */
+size_t why_pick(struct random *random, size_t count);
+bool why_happens(struct random *random, double chance);
 
 /* A project folder for qmctl and a server, both with these options, on this database. */
 struct why_comparison *why_open(struct test_database *database, const struct why_option *options,
