@@ -177,6 +177,25 @@ static bool is_name_line(struct text line)
     return false;
 }
 
+/* A Manager that finds the end of a mark before its begin, or none, reads it for ever; clients that
+ * know no marks show them. */
+static bool marks_are_balanced(struct text line, int64_t version)
+{
+    bool is_open = false;
+
+    for (size_t i = 0; i < line.length; i++) {
+        struct text rest = {.at = line.at + i, .length = line.length - i};
+        bool begins = text_starts(rest, TEXT("_(\""));
+
+        if (!begins && !text_starts(rest, TEXT("\")")))
+            continue;
+        if (begins == is_open || version < CLIENT_READS_MARKS)
+            return false;
+        is_open = begins;
+    }
+    return !is_open;
+}
+
 static const char *find_layout_fault(struct arena *arena, struct text reply, int64_t version)
 {
     const char *block = NULL;
@@ -214,6 +233,11 @@ static const char *find_layout_fault(struct arena *arena, struct text reply, int
         for (size_t i = 0; i < sizeof raw_blocks / sizeof *raw_blocks; i++)
             if (begins_block(line, raw_blocks[i], false))
                 block = raw_blocks[i];
+        if (text_starts(line, TEXT("<message ")) && !marks_are_balanced(line, version))
+            return text_string(arena, text_print(arena, "marks without begin or end: " TEXT_FORMAT,
+                                                 TEXT_ARG(line)));
+        if (begins_block(line, "sporadic", false) || begins_block(line, "sporadic/", false))
+            return "sporadic: clients would forget what an app is"; /* at each reply without it */
         messages += text_starts(line, TEXT("<message "));
         if (!in_job && line.length > 0 && !is_one_element(line))
             return text_string(arena, text_print(arena, "not one element on a line: " TEXT_FORMAT,
