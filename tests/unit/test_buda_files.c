@@ -4,9 +4,11 @@
 #include "server/project/buda_files.h"
 
 #include "server/base/arena.h"
+#include "server/base/buffer.h"
 #include "tests/support/test.h"
 
 #include <ftw.h>
+#include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -197,6 +199,58 @@ static void large_files_leave_nothing_behind(void **state)
     free(bytes);
 }
 
+/* As a client would stop reading in the middle of them. */
+static void more_files_than_clients_read_are_refused(void **state)
+{
+    static const char one[] = "<file_info>\\n<sticky/>\\n<no_delete/>\\n<executable/>\\n"
+                              "<name>buda_app_variant_0123456789abcdef0123456789abcdef</name>\\n"
+                              "<url>https:\\/\\/example.org\\/project\\/download\\/3f\\/"
+                              "buda_app_variant_0123456789abcdef0123456789abcdef</url>\\n"
+                              "<md5_cksum>0123456789abcdef0123456789abcdef</md5_cksum>\\n"
+                              "<nbytes>123456789</nbytes>\\n</file_info>\\n";
+    static const int counts[] = {200, 240};
+    char name[32];
+
+    (void)state;
+    make_app("app");
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        struct buffer bytes = buffer_on_heap(0);
+
+        buffer_add_string(&bytes, "{\"cpu_type\":\"intel\",\"plan_class\":\"\",\"file_infos\":\"");
+        for (int j = 0; j < counts[i]; j++)
+            buffer_add_string(&bytes, one);
+        buffer_add_string(&bytes, "\",\"file_refs\":\"\"}");
+        snprintf(name, sizeof(name), "of_%d", counts[i]);
+        make_variant("app", name, buffer_text(&bytes));
+        buffer_free(&bytes);
+    }
+    read_all();
+    assert_int_equal(apps.variant_count, 1);
+    assert_text(apps.variants[0].name, "of_200");
+    assert_true(is_fault("\"file_infos\" and \"file_refs\" have "));
+    assert_true(is_fault("clients read 65535"));
+}
+
+/* A server that runs for a year reads them whenever somebody edits one. */
+static void reading_again_takes_no_more_memory(void **state)
+{
+    enum { TIMES = 10000, FIRST = 100 };
+    size_t used = 0;
+
+    (void)state;
+    make_app("app");
+    make_variant("app", "v", TEXT(GOOD));
+    make_variant("app", "w", TEXT("{"));
+    for (int i = 0; i < TIMES; i++) {
+        arena_reset(arena);
+        read_all();
+        assert_int_equal(apps.variant_count, 1);
+        if (i == FIRST)
+            used = mallinfo2().uordblks;
+    }
+    assert_in_range(mallinfo2().uordblks, 0, used);
+}
+
 static void hostile_files_are_refused(void **state)
 {
     const struct {
@@ -240,6 +294,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(many_apps_take_little_memory, begin, end),
         cmocka_unit_test_setup_teardown(what_does_not_fit_memory_is_a_fault, begin, end),
         cmocka_unit_test_setup_teardown(large_files_leave_nothing_behind, begin, end),
+        cmocka_unit_test_setup_teardown(more_files_than_clients_read_are_refused, begin, end),
+        cmocka_unit_test_setup_teardown(reading_again_takes_no_more_memory, begin, end),
         cmocka_unit_test_setup_teardown(hostile_files_are_refused, begin, end),
     };
 

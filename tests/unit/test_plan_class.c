@@ -505,6 +505,14 @@ static void versions_of_virtualbox_are_numbers(void **state)
     expect_usable(VBOX "<min_vbox_version>60138</min_vbox_version>");
     expect_refused(VBOX "<min_vbox_version>60139</min_vbox_version>",
                    "6.1.39 or later; yours is 6.1.38");
+    parsed->message.virtualbox_version = TEXT("7.1.6");
+    expect_refused(VBOX "<min_vbox_version>70107</min_vbox_version>", "7.1.7 or later");
+    expect_refused(VBOX "<max_vbox_version>70105</max_vbox_version>", "7.1.5 or earlier");
+    expect_refused(VBOX "<exclude_vbox_version>70106</exclude_vbox_version>", "7.1.6");
+    expect_usable(VBOX "<min_vbox_version>70106</min_vbox_version>"
+                       "<max_vbox_version>70106</max_vbox_version>"
+                       "<exclude_vbox_version>70105</exclude_vbox_version>"
+                       "<exclude_vbox_version>70107</exclude_vbox_version>");
 }
 
 static void virtual_machines_need_the_same_number_of_bits(void **state)
