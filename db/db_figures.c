@@ -57,6 +57,11 @@ enum status db_count_results(struct db *db, int64_t appid, int64_t server_state,
     return status;
 }
 
+enum status db_count_outputs(struct db *db, struct outputs_waiting_row *ret_outputs)
+{
+    return DB_ONE(db, batch_outputs_waiting, NULL, ret_outputs, DB_NO_VALUES);
+}
+
 enum status db_count_waiting(struct db *db, struct waiting_counts_row *ret_counts)
 {
     return DB_ONE(db, figures_waiting, NULL, ret_counts, DB_NO_VALUES);

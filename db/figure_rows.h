@@ -50,6 +50,9 @@ MUST_CHECK enum status db_count_results(struct db *db, int64_t appid, int64_t se
 /* Workunits and results that wait for somebody, and when the first transition is due (epoch, 0:
  * none is). */
 MUST_CHECK enum status db_count_waiting(struct db *db, struct waiting_counts_row *ret_counts);
+/* Bytes in outputs of batches that are not retired, as far as they are counted (batch_outputs.h).
+ */
+MUST_CHECK enum status db_count_outputs(struct db *db, struct outputs_waiting_row *ret_outputs);
 /* Volunteers and hosts by their credit, and who came since. */
 MUST_CHECK enum status db_count_people(struct db *db, int64_t since,
                                        struct people_counts_row *ret_counts);

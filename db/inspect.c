@@ -20,12 +20,13 @@
 static const struct {
     const char *name;
     bool is_ours;
-} other_tables[] = {{"msg_from_host", false},  {"msg_to_host", false},     {"team", false},
-                    {"qm_connection", true},   {"qm_duty", true},          {"qm_host", true},
-                    {"qm_host_said", true},    {"qm_host_fate", true},     {"qm_figures", true},
-                    {"qm_hurry", true},        {"qm_lease", true},         {"qm_fate", true},
-                    {"qm_pass", true},         {"qm_stream", true},        {"qm_workunit", true},
-                    {"qm_host_variant", true}, {"qm_result_variant", true}};
+} other_tables[] = {
+    {"msg_from_host", false},   {"msg_to_host", false},    {"team", false},
+    {"qm_connection", true},    {"qm_duty", true},         {"qm_host", true},
+    {"qm_host_said", true},     {"qm_host_fate", true},    {"qm_figures", true},
+    {"qm_batch_outputs", true}, {"qm_hurry", true},        {"qm_lease", true},
+    {"qm_fate", true},          {"qm_pass", true},         {"qm_stream", true},
+    {"qm_workunit", true},      {"qm_host_variant", true}, {"qm_result_variant", true}};
 
 static enum actual_kind kind_of(struct text data_type)
 {

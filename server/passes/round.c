@@ -27,6 +27,8 @@ enum status pass_round(struct pass_owner *owner, const struct pass_settings *set
     if (status == STATUS_OK)
         status = batch_pass(owner, settings->now, &memory->batches);
     if (status == STATUS_OK)
+        status = output_count_pass(owner, &memory->outputs);
+    if (status == STATUS_OK)
         status = deletion_pass(owner, settings, &memory->schedule, counts);
     return status == STATUS_OK ? flush_fates(owner) : status;
 }

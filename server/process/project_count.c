@@ -74,6 +74,15 @@ static enum status count_waiting(struct db *db, struct project_totals *totals)
     return STATUS_OK;
 }
 
+static enum status count_outputs(struct db *db, struct project_totals *totals)
+{
+    struct outputs_waiting_row row = {.bytes = 0};
+    enum status status = db_count_outputs(db, &row);
+
+    totals->values[TOTAL_batch_outputs_bytes] = (double)row.bytes;
+    return status;
+}
+
 static enum status count_people(struct db *db, struct project_totals *totals)
 {
     struct people_counts_row row;
@@ -158,6 +167,8 @@ static enum status count_all(struct db *db, struct arena *arena, const struct ca
     if (ret_totals->apps == NULL || ret_totals->batches == NULL)
         return STATUS_NO_MEMORY;
     status = count_waiting(db, ret_totals);
+    if (status == STATUS_OK)
+        status = count_outputs(db, ret_totals);
     if (status == STATUS_OK)
         status = count_people(db, ret_totals);
     for (size_t i = 0; status == STATUS_OK && i < catalog->rows.app_count; i++)

@@ -326,6 +326,10 @@ void project_keeper_write(struct project_keeper *keeper, int64_t now, struct buf
         metric_gauge(ret_page, "deletions_waiting",
                      "workunits whose input files may be deleted, at the last count",
                      keeper->totals.values[TOTAL_workunits_waiting_for_deletion]);
+    if (keeper->totals.at != 0)
+        metric_gauge(ret_page, "batch_outputs_bytes",
+                     "bytes in output files of batches that are not retired, at the last count",
+                     keeper->totals.values[TOTAL_batch_outputs_bytes]);
     if (stuck_is_current(&keeper->stuck, now)) {
         metric_gauge(ret_page, "jobs_without_hosts",
                      "waiting jobs that fitted none of the hosts asked at the last look",

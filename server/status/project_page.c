@@ -665,6 +665,11 @@ static void write_batches(struct project_writer *writer)
         page_row_end(&writer->table);
     }
     page_end_table(&writer->table);
+    if (figures->totals->values[TOTAL_batch_outputs_bytes] > 0) {
+        buffer_add_string(writer->page, "<p>Outputs of batches that are not retired: ");
+        page_bytes(writer->page, (uint64_t)figures->totals->values[TOTAL_batch_outputs_bytes]);
+        buffer_add_string(writer->page, ".</p>\n");
+    }
     page_end_section(writer->page);
 }
 

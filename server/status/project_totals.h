@@ -31,7 +31,8 @@ struct buffer;
     TOTAL(hosts_with_credit, "with credit")                                  \
     TOTAL(hosts_registered_in_past_24_hours, "new in the last 24 hours")     \
     TOTAL(current_floating_point_speed, "GFLOPS")                            \
-    TOTAL(workunits_waiting_for_purge, "waiting for purge")
+    TOTAL(workunits_waiting_for_purge, "waiting for purge")                  \
+    TOTAL(batch_outputs_bytes, "bytes in outputs of batches that are not retired")
 enum project_total {
 #define PROJECT_TOTAL_ENUM(name, words) TOTAL_##name,
     PROJECT_TOTALS(PROJECT_TOTAL_ENUM)

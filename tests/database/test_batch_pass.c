@@ -5,12 +5,18 @@
 #include "config/config.h"
 #include "db/admin.h"
 #include "db/batches.h"
+#include "db/figure_rows.h"
 #include "db/hurries.h"
 #include "db/submitters.h"
 #include "server/base/arena.h"
+#include "server/passes/output_count.h"
 #include "server/passes/transition_pass.h"
 #include "tests/support/database.h"
 #include "tests/support/test.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 #include "server/base/banned.h"
 
@@ -280,6 +286,132 @@ static void files_stay_until_the_batch_is_retired(void **state)
     }
 }
 
+/* --- bytes in outputs ------------------------------------------------------------------------- */
+
+static char uploads[] = "/tmp/qm-outputs-XXXXXX";
+
+static void put_output(const char *name, int bytes)
+{
+    char path[128];
+    FILE *file;
+
+    (void)snprintf(path, sizeof(path), "%s/%s", uploads, name);
+    file = fopen(path, "w");
+    assert_non_null(file);
+    for (int i = 0; i < bytes; i++)
+        assert_int_equal(fputc('x', file), 'x');
+    assert_int_equal(fclose(file), 0);
+}
+
+/* Of job 1 two instances came back, of job 150 one, of job 400 one without its file; 500 failed. */
+static void give_outputs_back(void)
+{
+    struct config *config = test_database_config(fixture->database);
+
+    config->upload_dir = text_from(uploads);
+    config->uldl_dir_fanout = 0;
+    put_output("o2", 0);
+    put_output("o1", 10);
+    put_output("o1b", 11);
+    put_output("o150", 100);
+    test_sql(fixture->database,
+             "INSERT INTO result (id, name, workunitid, appid, batch, server_state) VALUES"
+             " (5001, 'job_1_1', 1, 1, 1, 5);"
+             "UPDATE result SET xml_doc_in = CONCAT('<file_ref><file_name>o', IF(id = 5001, '1b',"
+             " id), '</file_name></file_ref>') WHERE batch = 1;"
+             "UPDATE result SET server_state = 5, outcome = IF(id = 500, 3, 1)"
+             " WHERE id IN (1, 5001, 150, 400, 500);"
+             "UPDATE workunit SET canonical_resultid = id WHERE id IN (1, 150, 400);"
+             "UPDATE workunit SET error_mask = 1 WHERE id = 500");
+}
+
+static int64_t count_outputs(void)
+{
+    struct pass_owner from = owner();
+    struct output_schedule schedule = {.count_at = 0};
+    struct outputs_waiting_row waiting;
+
+    assert_status(STATUS_OK, output_count_pass(&from, &schedule));
+    assert_true(schedule.count_at > 0);
+    assert_status(STATUS_OK, db_count_outputs(fixture->db, &waiting));
+    assert_status(STATUS_OK, db_rollback(fixture->db));
+    assert_i64(waiting.batches, waiting.bytes > 0);
+    return waiting.bytes;
+}
+
+static void bytes_of_outputs_wait_until_the_batch_is_retired(void **state)
+{
+    (void)state;
+    give_outputs_back();
+    assert_i64(count_outputs(), 0); /* the batch does not know yet that jobs ended */
+    pass(NOW);
+    assert_i64(count_outputs(), 121);
+    put_output("o2", 1000);
+    assert_i64(count_outputs(), 121); /* nothing ended: nothing is looked at */
+    test_sql(fixture->database, "UPDATE result SET server_state = 5, outcome = 1 WHERE id = 2;"
+                                "UPDATE workunit SET canonical_resultid = id WHERE id = 2");
+    pass(NOW);
+    assert_i64(count_outputs(), 1121);
+    test_sql(fixture->database, "UPDATE batch SET state = 4 WHERE id = 1");
+    assert_i64(count_outputs(), 0);
+    assert_i64(number("COUNT(*) FROM qm_batch_outputs"), 0);
+}
+
+/* What was counted up to a place stays so; what is not there any more goes with the next walk. */
+static void counting_goes_on_where_it_was(void **state)
+{
+    (void)state;
+    give_outputs_back();
+    pass(NOW);
+    test_sql(fixture->database,
+             "INSERT INTO qm_batch_outputs SELECT id, fraction_done, nerror_jobs, 100, 7, 50"
+             " FROM batch WHERE id = 1");
+    assert_i64(count_outputs(), 107);
+    test_sql(fixture->database, "UPDATE qm_batch_outputs SET place = 600, bytes = 300");
+    assert_i64(count_outputs(), 107);
+    test_sql(fixture->database, "UPDATE qm_batch_outputs SET nerror_jobs = 0");
+    assert_i64(count_outputs(), 121);
+}
+
+/* A turn looks at a bounded number of jobs, the next one at the others. */
+static void a_large_batch_takes_several_turns(void **state)
+{
+    struct pass_owner from = owner();
+    struct output_schedule schedule = {.count_at = 0};
+
+    (void)state;
+    give_outputs_back();
+    test_sql(fixture->database,
+             "INSERT INTO workunit (id, name, appid, batch, transition_time, error_mask)"
+             " SELECT 10000 + seq, CONCAT('more_', seq), 1, 1, 2000000000, 1 FROM seq_1_to_%d;"
+             "INSERT INTO result (id, name, workunitid, appid, batch, server_state, outcome,"
+             " xml_doc_in) VALUES (99999, 'last', 10000 + %d, 1, 1, 5, 1,"
+             " '<file_ref><file_name>o1</file_name></file_ref>')",
+             OUTPUTS_AT_ONCE, OUTPUTS_AT_ONCE);
+    pass(NOW);
+    assert_status(STATUS_OK, output_count_pass(&from, &schedule));
+    assert_i64(number("place > 0 FROM qm_batch_outputs"), 1);
+    assert_i64(number("counting FROM qm_batch_outputs"), 121);
+    assert_status(STATUS_OK, output_count_pass(&from, &schedule)); /* it is not its time */
+    assert_i64(number("counting FROM qm_batch_outputs"), 121);
+    schedule.count_at = 0;
+    assert_status(STATUS_OK, output_count_pass(&from, &schedule));
+    assert_i64(number("bytes FROM qm_batch_outputs"), 131);
+}
+
+static void without_the_folder_nothing_is_counted(void **state)
+{
+    struct config *config = test_database_config(fixture->database);
+
+    (void)state;
+    give_outputs_back();
+    pass(NOW);
+    config->upload_dir = TEXT("/nowhere/at/all");
+    assert_i64(count_outputs(), 0);
+    config->upload_dir = text_from(uploads);
+    assert_i64(count_outputs(), 121);
+}
+
 /* --- in a hurry ------------------------------------------------------------------------------- */
 
 /* Of batch 1, 500 jobs have an answer, of 1 to 50 h; of 100 a host has the result: of 80 for an
@@ -522,6 +654,23 @@ static void a_submitter_has_rights_applications_and_a_count(void **state)
     assert_i64(number("COUNT(*) FROM user_submit_app"), 0);
 }
 
+static int open_folder(void **state)
+{
+    (void)state;
+    return mkdtemp(uploads) == NULL ? -1 : 0;
+}
+
+static int close_folder(void **state)
+{
+    char command[sizeof(uploads) + 16];
+    FILE *process;
+
+    (void)state;
+    (void)snprintf(command, sizeof(command), "rm -r %s", uploads);
+    process = popen(command, "r");
+    return process == NULL ? -1 : pclose(process);
+}
+
 int main(void)
 {
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, test_fixture_close)
@@ -536,6 +685,10 @@ int main(void)
         CASE(a_retirement_that_was_interrupted_is_completed),
         CASE(who_has_expired_is_retired_and_nobody_else),
         CASE(files_stay_until_the_batch_is_retired),
+        CASE(bytes_of_outputs_wait_until_the_batch_is_retired),
+        CASE(counting_goes_on_where_it_was),
+        CASE(a_large_batch_takes_several_turns),
+        CASE(without_the_folder_nothing_is_counted),
         CASE(late_jobs_get_one_result_more),
         CASE(an_answer_or_an_option_that_lacks_stops_it),
         CASE(all_batches_may_be_in_a_hurry),
@@ -545,5 +698,5 @@ int main(void)
         CASE(a_database_of_former_years_has_only_numbers),
         CASE(a_submitter_has_rights_applications_and_a_count),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    return cmocka_run_group_tests(tests, open_folder, close_folder);
 }

@@ -104,6 +104,9 @@ static void add_one_in_each_state(void)
         " 1, seq, 1, 2147483647 FROM seq_16_to_24;"
         "INSERT INTO workunit (id, appid, name, file_delete_state, transition_time) SELECT seq,"
         " 1, seq, 2, 2147483647 FROM seq_25_to_34;"
+        "INSERT INTO batch (id, state) VALUES (1, 2), (2, 4);"
+        "INSERT INTO qm_batch_outputs (batch, fraction_done, nerror_jobs, place, counting, bytes)"
+        " VALUES (1, 1, 0, 0, 5000, 5000), (2, 1, 0, 0, 300, 300);"
         "UPDATE workunit SET transition_time = %d WHERE id = 20",
         NOW - 5400);
     test_sql(fixture->database,
@@ -131,6 +134,7 @@ static void each_state_is_counted(void **state)
     IS(workunits_waiting_for_deletion, 9);
     IS(results_waiting_for_deletion, 6);
     IS(workunits_waiting_for_purge, 10);
+    IS(batch_outputs_bytes, 5000);
     IS(transitioner_backlog_hours, 1.5);
     IS(users_with_recent_credit, 4);
     IS(users_with_credit, 7);

@@ -48,6 +48,10 @@ claim "which is said" said 'there is no batch "nobody"'
 rows "UPDATE workunit SET canonical_resultid = id WHERE name IN ('one_1', 'one_2', 'one_3')" 2>>"$work/sql.log"
 qmctl transition >/dev/null
 claim "transition counts" is "$(rows "SELECT state, njobs, ROUND(fraction_done * 7) FROM batch" | tr '\t' ' ')" "1 7 3"
+rows "INSERT INTO qm_batch_outputs SELECT id, fraction_done, nerror_jobs, 0, 1234000000, 1234000000 FROM batch WHERE id = 1" 2>>"$work/sql.log"
+qmctl status >"$work/status"
+claim "bytes wait in outputs" grep -q '1.23 GB in outputs of 1 batch not retired' "$work/status"
+claim "which the list says" is "$(qmctl batch show genomes --tsv | tail -n 1 | tr '\t' '\n' | tail -n 1)" 1234000000
 claim "what is unfinished is not retired" exits 1 batch retire genomes
 claim "because" said '4 jobs of batch 1 are unfinished'
 claim "an abort asks first" exits 2 batch abort genomes
@@ -55,6 +59,7 @@ claim "and is done" exits 0 batch abort genomes --yes
 claim "to what has no answer" is "$(rows "SELECT COUNT(*), SUM(error_mask = 16) FROM workunit WHERE batch = 1" | tr '\t' ' ')" "7 4"
 claim "which the list says" is "$(state genomes)" "aborted,7,100%"
 claim "it is retired" exits 0 batch retire genomes
+claim "then no bytes wait" is "$(qmctl batch show genomes --tsv | tail -n 1 | tr '\t' '\n' | tail -n 1)" 0
 claim "which the list says" is "$(state genomes)" "retired,7,100%"
 claim "a mere number has no state to change" exits 1 batch abort 77 --yes
 claim "which is said" said 'has neither name nor owner'
@@ -81,9 +86,9 @@ claim "which check-config says too" said 'hurry_batches does nothing without one
 sed -i 's|<config>|&<one_result_per_host_per_wu>1</one_result_per_host_per_wu>|' "$project/config.xml"
 claim "a hurry is yes or no" exits 2 batch set "$second" --hurry maybe
 claim "with them it is noted" exits 0 batch set "$second" --hurry yes
-claim "and shown" is "$(qmctl batch show "$second" --tsv | tail -n 1 | awk -F'\t' '{ print $NF }')" yes
+claim "and shown" is "$(qmctl batch show "$second" --tsv | tail -n 1 | awk -F'\t' '{ print $(NF - 1) }')" yes
 claim "until it is taken back" exits 0 batch set "$second" --hurry no
-claim "by no" is "$(qmctl batch show "$second" --tsv | tail -n 1 | awk -F'\t' '{ print $NF }')" no
+claim "by no" is "$(qmctl batch show "$second" --tsv | tail -n 1 | awk -F'\t' '{ print $(NF - 1) }')" no
 create --batch "$second" --name two_1 "$work/input" >/dev/null
 rows "UPDATE batch SET expire_time = UNIX_TIMESTAMP() - 10 WHERE id = $second"
 qmctl transition >/dev/null

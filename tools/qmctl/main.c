@@ -700,7 +700,8 @@ const struct subcommand subcommands[] = {
      .arguments_min = 1, .arguments_max = 1, .run = command_batch_add},
     {"batch list", "",
      "Lists batches with their progress, the percentage of finished jobs. Those without a name are "
-     "numbers that jobs were given.",
+     "numbers that jobs were given. output_bytes is the size of the output files of finished jobs, "
+     "as qmctl transition has counted it; they stay until the batch is retired.",
      "qmctl batch list --app demo", OPTIONS(batch_list_options), .run = command_batch_list},
     {"batch show", "BATCH", "Shows a batch, by its number or name.", "qmctl batch show genomes",
      .arguments_min = 1, .arguments_max = 1, .run = command_batch_show},

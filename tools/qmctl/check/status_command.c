@@ -563,6 +563,20 @@ static void look_at_backlog(struct session *session, struct lines *lines,
                                   .may_stay = true});
 }
 
+/* Nobody deletes them, and whose they are may have forgotten them. */
+static void look_at_outputs(struct session *session, struct lines *lines)
+{
+    struct outputs_waiting_row outputs;
+
+    if (db_count_outputs(session->db, &outputs) != STATUS_OK || outputs.batches == 0)
+        return;
+    add_line(lines, "waiting", TEXT("retirement"), true,
+             text_print(session->arena,
+                        "%.2f GB in outputs of " COUNT_FORMAT " not retired (qmctl batch list)",
+                        (double)outputs.bytes / 1e9, outputs.batches, "batch",
+                        outputs.batches == 1 ? "" : "es"));
+}
+
 /* --- what becomes of jobs --------------------------------------------------------------------- */
 
 static struct text version_words(struct session *session, const struct version_entry_row *versions,
@@ -714,6 +728,7 @@ static void look_at_database(struct session *session, struct lines *lines)
     look_at_queue(session, lines, &totals);
     notes = read_notes(session);
     look_at_backlog(session, lines, &notes, &totals);
+    look_at_outputs(session, lines);
     look_at_passes(session, lines, &notes);
     look_at_results(session, lines);
     look_at_hosts(session, lines);

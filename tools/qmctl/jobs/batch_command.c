@@ -35,8 +35,9 @@ static int64_t percent_of(const struct batch_row *row)
 }
 
 static const char *const batch_titles[] = {
-    "batch",     "name",    "owner",  "app",         "state",   "jobs",      "done",    "failed",
-    "cancelled", "percent", "unsent", "in_progress", "created", "completed", "expires", "hurry"};
+    "batch",   "name",      "owner",     "app",     "state",       "jobs",
+    "done",    "failed",    "cancelled", "percent", "unsent",      "in_progress",
+    "created", "completed", "expires",   "hurry",   "output_bytes"};
 
 static void put_batch(struct output_table *table, const struct batch_view *batch)
 {
@@ -58,6 +59,7 @@ static void put_batch(struct output_table *table, const struct batch_view *batch
     table_time(table, row->completed);
     table_time(table, row->expires);
     table_text(table, row->hurry != 0 ? TEXT("yes") : TEXT("no"));
+    table_number(table, row->output_bytes);
 }
 
 static enum status read_batches(struct session *session, const struct answer_filter *filter,

@@ -6,7 +6,7 @@
 
 #include "tools/qmctl/session/project_session.h"
 
-#define TABLE_COLUMNS_MAX 16
+#define TABLE_COLUMNS_MAX 20
 
 struct output_table {
     struct session *session;
