@@ -91,11 +91,12 @@ static void add_job(struct emulation *emulation, struct emulated_project *projec
         .deadline = emulation->volunteer.now + project->bound,
         .operations =
             project->run_time * processor->flops * (project->optimism > 0 ? project->optimism : 1),
-        .flops = processor->flops * (project->optimism > 0 ? project->optimism : 1),
-        .cpus = resource == CLIENT_CPU ? 1 : project->coproc_cpus,
-        .coproc = resource,
-        .coprocs = resource == CLIENT_CPU ? 0 : 1,
+        .use.flops = processor->flops * (project->optimism > 0 ? project->optimism : 1),
+        .use.cpus = resource == CLIENT_CPU ? 1 : project->coproc_cpus,
+        .use.coproc = resource,
+        .use.coprocs = resource == CLIENT_CPU ? 0 : 1,
     };
+    reply->jobs[at].version_use = reply->jobs[at].use;
     project->sent++;
     if (project->file_bytes <= 0)
         return;

@@ -30,8 +30,8 @@ static void queue_job(struct volunteer *volunteer, const char *file, double byte
     const struct incoming_file files[] = {{.name = text_from(file), .bytes = bytes}};
     struct incoming_job job = {.deadline = volunteer->now + 1e6 + (double)volunteer->job_count,
                                .operations = 3600e9,
-                               .flops = 1e9,
-                               .cpus = 1,
+                               .use.flops = 1e9,
+                               .use.cpus = 1,
                                .files = files,
                                .file_count = 1};
 

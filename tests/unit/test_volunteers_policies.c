@@ -700,10 +700,10 @@ static void queue_job(struct volunteer *volunteer, size_t coproc, double hours, 
     char name[32];
     struct incoming_job job = {.deadline = volunteer->now + due * 3600,
                                .operations = hours * 3600e9,
-                               .flops = 1e9,
-                               .cpus = coproc == CLIENT_CPU ? 1 : 0,
-                               .coproc = coproc,
-                               .coprocs = coproc == CLIENT_CPU ? 0 : 1};
+                               .use.flops = 1e9,
+                               .use.cpus = coproc == CLIENT_CPU ? 1 : 0,
+                               .use.coproc = coproc,
+                               .use.coprocs = coproc == CLIENT_CPU ? 0 : 1};
 
     snprintf(name, sizeof(name), "job_%zu", volunteer->job_count);
     job.name = text_from(name);

@@ -68,6 +68,34 @@ static void the_same_seed_gives_the_same_crowd(void **state)
     }
 }
 
+/* Another part changes nothing else of a machine. */
+static void systems_are_drawn_by_their_parts(void **state)
+{
+    (void)state;
+    const struct population population = {
+        .windows_part = 0.6, .containers_part = 0.3, .wsl_gpu_part = 0.5};
+    struct population windows = population;
+    struct random one = {.state = 14}, other = {.state = 14};
+    double on_windows = 0, with_containers = 0, blind = 0;
+
+    windows.windows_part = 1;
+    for (int i = 0; i < DRAWS; i++) {
+        struct machine machine = {.cpus = 1}, same = {.cpus = 1};
+
+        population_draw_system(&population, &one, &machine);
+        population_draw_system(&windows, &other, &same);
+        assert_int_equal(machine.has_containers, same.has_containers);
+        assert_true(same.is_windows);
+        assert_true(machine.containers_see_gpus || machine.is_windows);
+        on_windows += machine.is_windows;
+        with_containers += machine.has_containers;
+        blind += !machine.containers_see_gpus;
+    }
+    assert_real(on_windows / DRAWS, 0.6, 0.01);
+    assert_real(with_containers / DRAWS, 0.3, 0.01);
+    assert_real(blind / DRAWS, 0.3, 0.01);
+}
+
 /* The part of a time in which a host is on. */
 static double presence_of(const struct population *population, struct attendance *attendance,
                           uint64_t seed, double days)
@@ -199,6 +227,7 @@ int main(void)
         cmocka_unit_test(the_laws_have_their_means),
         cmocka_unit_test(machines_are_within_bounds_and_differ),
         cmocka_unit_test(the_same_seed_gives_the_same_crowd),
+        cmocka_unit_test(systems_are_drawn_by_their_parts),
         cmocka_unit_test(hosts_that_differ_are_there_for_different_times),
         cmocka_unit_test(who_keeps_hours_is_there_on_working_days),
         cmocka_unit_test(copies_of_a_workunit_have_one_factor),

@@ -33,10 +33,10 @@ static void queue_job(struct volunteer *volunteer, size_t resource, double secon
     char name[32];
     struct incoming_job job = {.deadline = volunteer->now + due,
                                .operations = seconds * FLOPS,
-                               .flops = FLOPS,
-                               .cpus = resource == CLIENT_CPU ? 1 : 0,
-                               .coproc = resource,
-                               .coprocs = resource == CLIENT_CPU ? 0 : 1};
+                               .use.flops = FLOPS,
+                               .use.cpus = resource == CLIENT_CPU ? 1 : 0,
+                               .use.coproc = resource,
+                               .use.coprocs = resource == CLIENT_CPU ? 0 : 1};
 
     snprintf(name, sizeof(name), "job_%zu", volunteer->job_count);
     job.name = text_from(name);

@@ -196,14 +196,15 @@ static void versions_are_kept_in_their_order_with_their_last_figures(void **stat
 {
     (void)state;
     struct host_versions versions = {.count = 0};
-    struct incoming_job job = {.app = TEXT("x"), .platform = TEXT("p"), .version = 1, .flops = 5};
+    struct incoming_job job = {
+        .app = TEXT("x"), .platform = TEXT("p"), .version = 1, .version_use.flops = 5};
 
     assert_int_equal(versions_note(&versions, &job), 0);
     job.version = 2;
     assert_int_equal(versions_note(&versions, &job), 1);
     job.plan_class = TEXT("mt");
     assert_int_equal(versions_note(&versions, &job), 2);
-    job.flops = 9;
+    job.version_use.flops = 9;
     job.version = 1;
     job.plan_class = NO_TEXT;
     assert_int_equal(versions_note(&versions, &job), 0);
@@ -244,7 +245,14 @@ static const char reply[] =
     "<platform>p</platform><version_num>1</version_num>"
     "<file_ref><file_name>w_0_out</file_name><open_name>o</open_name></file_ref></result>\n"
     "<result><name>w_1</name><wu_name>w</wu_name><report_deadline>5000</report_deadline>"
-    "<platform>p</platform><version_num>2</version_num></result>\n</scheduler_reply>\n";
+    "<platform>p</platform><version_num>2</version_num></result>\n"
+    "<workunit><rsc_fpops_est>3e12</rsc_fpops_est><name>science</name><app_name>x</app_name>"
+    "<buda_app_name>fold</buda_app_name><avg_ncpus>0.5</avg_ncpus><flops>7e9</flops>"
+    "<coproc><type>ATI</type><count>1</count></coproc>"
+    "<file_ref><file_name>in</file_name></file_ref></workunit>\n"
+    "<result><name>science_0</name><wu_name>science</wu_name>"
+    "<report_deadline>5000</report_deadline><platform>p</platform><version_num>1</version_num>"
+    "</result>\n</scheduler_reply>\n";
 
 static void a_host_reads_what_the_server_says(void **state)
 {
@@ -278,23 +286,30 @@ static void a_host_reads_what_the_server_says(void **state)
     assert_true(incoming.aborts[1].if_not_started);
     assert_int_equal(incoming.ack_count, 1);
     assert_text(incoming.acks[0], "old");
-    assert_int_equal(incoming.job_count, 2);
+    assert_int_equal(incoming.job_count, 3);
     assert_text(incoming.jobs[0].name, "w_0");
     assert_text(incoming.jobs[0].app, "x");
     assert_real(incoming.jobs[0].deadline, 5000, 0);
     assert_real(incoming.jobs[0].operations, 3e12, 0);
-    assert_real(incoming.jobs[0].flops, 2e9, 0);
-    assert_real(incoming.jobs[0].cpus, 1, 0);
-    assert_int_equal(incoming.jobs[0].coproc, CLIENT_CPU);
+    assert_real(incoming.jobs[0].use.flops, 2e9, 0);
+    assert_real(incoming.jobs[0].use.cpus, 1, 0);
+    assert_int_equal(incoming.jobs[0].use.coproc, CLIENT_CPU);
     assert_text(incoming.jobs[0].output.name, "w_0_out");
     assert_int_equal(incoming.jobs[0].output.priority, 5);
     assert_true(incoming.jobs[0].output.sticky);
     assert_int_equal(incoming.jobs[1].output.name.length, 0);
     assert_false(incoming.jobs[1].output.sticky);
-    assert_real(incoming.jobs[1].flops, 9e9, 0);
-    assert_real(incoming.jobs[1].cpus, 0.125, 0);
-    assert_int_equal(incoming.jobs[1].coproc, CLIENT_NVIDIA);
-    assert_real(incoming.jobs[1].coprocs, 0.5, 0);
+    assert_real(incoming.jobs[1].use.flops, 9e9, 0);
+    assert_real(incoming.jobs[1].use.cpus, 0.125, 0);
+    assert_int_equal(incoming.jobs[1].use.coproc, CLIENT_NVIDIA);
+    assert_real(incoming.jobs[1].use.coprocs, 0.5, 0);
+    assert_real(incoming.jobs[2].use.flops, 7e9, 0); /* of a variant */
+    assert_real(incoming.jobs[2].use.cpus, 0.5, 0);
+    assert_int_equal(incoming.jobs[2].use.coproc, CLIENT_ATI);
+    assert_real(incoming.jobs[2].use.coprocs, 1, 0);
+    assert_real(incoming.jobs[2].version_use.flops, 2e9, 0);
+    assert_real(incoming.jobs[2].version_use.cpus, 1, 0);
+    assert_int_equal(incoming.jobs[2].version_use.coproc, CLIENT_CPU);
     arena_destroy(arena);
 }
 
@@ -348,6 +363,73 @@ static void devices_may_run_the_classes_of_their_kind(void **state)
     }
 }
 
+/* Clients of today on Linux and Windows; an older one has no containers. */
+static void containers_may_run_what_their_system_lets_them(void **state)
+{
+    static const struct {
+        struct machine machine;
+        const char *usable; /* of the classes below, in their order */
+    } cases[] = {
+        {{.gpus = {{1, 1e12}, {1, 2e12}, {1, 3e11}}}, "nnnn"},
+        {{.has_containers = true, .containers_see_gpus = true, .gpus = {{1, 1e12}}}, "yynn"},
+        {{.has_containers = true, .is_windows = true, .gpus = {{1, 1e12}}}, "ynnn"},
+        {{.has_containers = true,
+          .is_windows = true,
+          .containers_see_gpus = true,
+          .gpus = {{1, 1e12}, {1, 2e12}, {1, 3e11}}},
+         "yyyy"},
+        {{.has_containers = true,
+          .is_windows = true,
+          .containers_see_gpus = true,
+          .gpus = {{0}, {1, 2e12}}},
+         "ynyn"},
+        {{.is_windows = true, .containers_see_gpus = true, .gpus = {{1, 1e12}}}, "nnnn"},
+    };
+    static const char document[] =
+        "<plan_classes><plan_class><name>docker</name><docker/><min_core_client_version>80200"
+        "</min_core_client_version></plan_class>"
+        "<plan_class><name>n</name><docker/><gpu_type>nvidia</gpu_type><cuda/></plan_class>"
+        "<plan_class><name>a</name><docker/><gpu_type>amd</gpu_type><opencl/></plan_class>"
+        "<plan_class><name>i</name><docker/><gpu_type>intel</gpu_type><opencl/></plan_class>"
+        "</plan_classes>";
+    static const char *const names[] = {"docker", "n", "a", "i"};
+    struct plan_classes classes;
+
+    (void)state;
+    assert_status(STATUS_OK, plan_classes_parse(text_from(document), &classes, NULL));
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct machine machine = cases[i].machine;
+        struct outgoing outgoing = {.platform = TEXT("x86_64-pc-linux-gnu"), .machine = &machine};
+        struct arena *arena = arena_create(1 << 20);
+        struct buffer request = buffer_on_heap(1 << 20);
+        struct parsed *parsed;
+        char found[5] = {0};
+
+        outgoing_write(&outgoing, &request);
+        buffer_add_char(&request, '\0');
+        parsed = parse_string(request.at);
+        assert_int_equal(parsed->message.elements_dropped, 0);
+        for (size_t j = 0; j < sizeof(names) / sizeof(names[0]); j++) {
+            const struct plan_host host = {.message = &parsed->message,
+                                           .client_version =
+                                               message_client_version(&parsed->message),
+                                           .cpus = 8,
+                                           .memory = 16e9,
+                                           .cpu_flops = 5e9,
+                                           .primary_platform = parsed->message.platforms[0],
+                                           .chance = 0.5};
+
+            found[j] =
+                plan_class_judge(&classes, text_from(names[j]), &host, arena).is_usable ? 'y' : 'n';
+        }
+        assert_text(text_from(found), cases[i].usable);
+        parsed_free(parsed);
+        buffer_free(&request);
+        arena_destroy(arena);
+    }
+    plan_classes_free(&classes);
+}
+
 static void half_a_reply_is_none(void **state)
 {
     (void)state;
@@ -372,6 +454,7 @@ int main(void)
         cmocka_unit_test(versions_are_kept_in_their_order_with_their_last_figures),
         cmocka_unit_test(a_host_reads_what_the_server_says),
         cmocka_unit_test(devices_may_run_the_classes_of_their_kind),
+        cmocka_unit_test(containers_may_run_what_their_system_lets_them),
         cmocka_unit_test(half_a_reply_is_none),
     };
 

@@ -35,9 +35,9 @@ static double speed_of(const struct volunteer *volunteer, const struct volunteer
 static bool take_usage(const struct volunteer *volunteer, const struct incoming_job *incoming,
                        struct volunteer_job *job)
 {
-    job->cpus = fmin(incoming->cpus, volunteer->fetch.resources[CLIENT_CPU].count);
-    job->coproc = incoming->coproc;
-    job->coprocs = incoming->coproc == CLIENT_CPU ? 0 : incoming->coprocs;
+    job->cpus = fmin(incoming->use.cpus, volunteer->fetch.resources[CLIENT_CPU].count);
+    job->coproc = incoming->use.coproc;
+    job->coprocs = incoming->use.coproc == CLIENT_CPU ? 0 : incoming->use.coprocs;
     if (job->coproc == CLIENT_CPU)
         return job->cpus > 0;
     return job->coproc < volunteer->fetch.resource_count && job->coprocs > 0 &&
@@ -99,7 +99,7 @@ void job_queue_receive(struct volunteer *volunteer, size_t project,
         return;
     speed = speed_of(volunteer, &job);
     job.estimate =
-        duration_of_unstarted(operations, incoming->flops > 0 ? incoming->flops : speed, 1);
+        duration_of_unstarted(operations, incoming->use.flops > 0 ? incoming->use.flops : speed, 1);
     left = operations / speed * population_draw_error(population, &volunteer->random) *
            volunteer->machine.slowness *
            population_workunit_error(population, volunteer->seed, incoming->workunit);

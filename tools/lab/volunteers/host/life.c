@@ -138,6 +138,7 @@ bool volunteer_init(struct volunteer *volunteer, const struct population *popula
     struct random network = {.state = random_mix(random_mix(seed, number), 3)};
     struct random attendance = {.state = random_mix(random_mix(seed, number), 4)};
     struct random slowness = {.state = random_mix(random_mix(seed, number), 5)};
+    struct random kind = {.state = random_mix(random_mix(seed, number), 6)};
 
     *volunteer = (struct volunteer){.population = population,
                                     .random = {.state = random_mix(seed, number)},
@@ -148,6 +149,7 @@ bool volunteer_init(struct volunteer *volunteer, const struct population *popula
                                     .next_choice = INFINITY,
                                     .next_poll = now};
     equip(volunteer, &more, &network);
+    population_draw_system(population, &kind, &volunteer->machine);
     volunteer->machine.slowness = population_draw_slowness(population, &slowness);
     volunteer->attendance = population_draw_attendance(population, &attendance);
     live_before(volunteer, now - population->history_days * DAY);

@@ -135,6 +135,16 @@ void population_draw_network(const struct population *population, struct random 
         machine->network = log_uniform(random, population->network_min, population->network_max);
 }
 
+/* As many draws for each machine, as above. */
+void population_draw_system(const struct population *population, struct random *random,
+                            struct machine *machine)
+{
+    machine->is_windows = random_unit(random) < population->windows_part;
+    machine->has_containers = random_unit(random) < population->containers_part;
+    machine->containers_see_gpus =
+        random_unit(random) < population->wsl_gpu_part || !machine->is_windows;
+}
+
 static double of_project(const double *list, size_t count, size_t which, double otherwise)
 {
     return which < count ? list[which] : otherwise;

@@ -57,6 +57,9 @@ struct population {
     size_t attach_count, later_share_count, file_scale_count;
     double later_shares_days;            /* after a host's arrival; 0: never */
     double gpu_efficiency;               /* what GPU jobs reach of the peak */
+    double windows_part;                 /* of the hosts; the others have Linux */
+    double containers_part;              /* of the hosts, which can run containers */
+    double wsl_gpu_part;                 /* of these with Windows, whose containers see GPUs */
     double job_bytes_min, job_bytes_max; /* of a job's own file: uniform */
     double job_sticky;                   /* the part of these that stays */
     double disk_swing;                   /* up to this part of the disk others use at times */
@@ -93,6 +96,8 @@ struct machine {
     double network;      /* bytes/s; 0: files come at once */
     double extra;        /* s above it up to which a client with two marks fills it */
     double slowness;     /* what its jobs take longer than estimated, all of them */
+    bool is_windows, has_containers;
+    bool containers_see_gpus; /* on Linux always */
     struct machine_gpu gpus[CLIENT_COPROCS];
 };
 /* Whole ones, at least one. */
@@ -102,6 +107,9 @@ void population_draw_gpus(const struct population *population, struct random *ra
                           struct machine *machine);
 void population_draw_network(const struct population *population, struct random *random,
                              struct machine *machine);
+
+void population_draw_system(const struct population *population, struct random *random,
+                            struct machine *machine);
 
 /* One of the crowd's projects that a host is attached to. */
 struct attachment {

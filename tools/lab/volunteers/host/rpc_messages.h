@@ -88,15 +88,20 @@ struct incoming_file {
     bool sticky;
 };
 
+struct incoming_use {
+    double flops;   /* 0: not told */
+    double cpus;    /* that it uses while it runs */
+    size_t coproc;  /* the kind that it uses besides, or CLIENT_CPU: none */
+    double coprocs; /* instances of it */
+};
+
 struct incoming_job {
     struct text name, workunit, app, platform, plan_class;
     int64_t version;
     double deadline;                   /* s since 1970 */
     double operations;                 /* estimated; 0: not told */
-    double flops;                      /* of its version; 0: not told */
-    double cpus;                       /* that it uses while it runs */
-    size_t coproc;                     /* the kind that it uses besides, or CLIENT_CPU: none */
-    double coprocs;                    /* instances of it */
+    struct incoming_use use;           /* the version's, unless the workunit brings its own */
+    struct incoming_use version_use;   /* which requests tell of the version */
     const struct incoming_file *files; /* that it reads */
     size_t file_count;
     struct incoming_file output; /* the first that it writes; without a name: none */

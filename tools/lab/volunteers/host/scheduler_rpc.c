@@ -136,7 +136,8 @@ static void describe_host(const struct volunteer *volunteer, struct volunteer_qu
     struct outgoing *outgoing = &question->outgoing;
 
     *outgoing = (struct outgoing){
-        .platform = TEXT("x86_64-pc-linux-gnu"),
+        .platform =
+            volunteer->machine.is_windows ? TEXT("windows_x86_64") : TEXT("x86_64-pc-linux-gnu"),
         .hostid = project->hostid,
         .rpc_seqno = project->rpc_seqno,
         .mark = volunteer->mark,
@@ -322,7 +323,7 @@ static void take_jobs(struct volunteer *volunteer, const struct volunteer_questi
     }
     refusals = volunteer->tally.disk_refusals;
     for (size_t i = 0; i < incoming->job_count; i++) {
-        answers[incoming->jobs[i].coproc] = FETCH_SENT;
+        answers[incoming->jobs[i].use.coproc] = FETCH_SENT;
         job_queue_receive(volunteer, question->attached, &incoming->jobs[i]);
     }
     volunteer->tally.empty_replies += incoming->job_count == 0 && volunteer_wants_work(question);

@@ -54,10 +54,10 @@ size_t versions_note(struct host_versions *versions, const struct incoming_job *
         which++;
     if (which == VERSIONS_MAX || (which == versions->count && !add(versions, job)))
         return VERSIONS_NONE;
-    versions->at[which].cpus = job->cpus;
-    versions->at[which].flops = job->flops;
-    versions->at[which].coproc = job->coproc;
-    versions->at[which].coprocs = job->coprocs;
+    versions->at[which].cpus = job->version_use.cpus;
+    versions->at[which].flops = job->version_use.flops;
+    versions->at[which].coproc = job->version_use.coproc;
+    versions->at[which].coprocs = job->version_use.coprocs;
     return which;
 }
 

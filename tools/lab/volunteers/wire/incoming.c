@@ -127,7 +127,7 @@ static void add_job(struct incoming *incoming, const struct reply_element *eleme
         .version = integer_of(value_of(element, "version_num")),
         .deadline = real_of(value_of(element, "report_deadline")),
         .output.name = value_of(element, "file_name"),
-        .cpus = 1,
+        .use.cpus = 1,
     };
 }
 
@@ -215,18 +215,26 @@ static enum status on_end(void *context, struct text name, int line)
     return arena_overflowed(reading->arena) ? STATUS_NO_MEMORY : STATUS_OK;
 }
 
-static void apply_version(struct incoming_job *job, const struct reply_element *version)
+/* Of a version, or of a workunit of a science app. */
+static struct incoming_use read_use(const struct reply_element *element)
 {
-    double cpus = real_of(value_of(version, "avg_ncpus"));
-    size_t kind = processor_kind_find(value_of(version, "type"));
+    double cpus = real_of(value_of(element, "avg_ncpus"));
+    size_t kind = processor_kind_find(value_of(element, "type"));
+    struct incoming_use use = {.flops = real_of(value_of(element, "flops")), .cpus = 1};
 
-    job->flops = real_of(value_of(version, "flops"));
-    if (value_of(version, "avg_ncpus").length > 0 && cpus >= 0)
-        job->cpus = cpus;
+    if (value_of(element, "avg_ncpus").length > 0 && cpus >= 0)
+        use.cpus = cpus;
     if (kind != CLIENT_RESOURCES && kind != CLIENT_CPU) {
-        job->coproc = kind;
-        job->coprocs = real_of(value_of(version, "count"));
+        use.coproc = kind;
+        use.coprocs = real_of(value_of(element, "count"));
     }
+    return use;
+}
+
+/* Whether clients take what it uses from there, since 8.2.0. */
+static bool has_use(const struct reply_element *workunit)
+{
+    return real_of(value_of(workunit, "avg_ncpus")) > 0 || value_of(workunit, "type").length > 0;
 }
 
 static const struct reply_element *find_file(const struct reading *reading, struct text name)
@@ -267,6 +275,7 @@ static void add_files(const struct reading *reading, const struct reply_element 
 
 static void complete_job(const struct reading *reading, struct incoming_job *job)
 {
+    const struct reply_element *own = NULL;
     const struct reply_element *output =
         job->output.name.length > 0 ? find_file(reading, job->output.name) : NULL;
 
@@ -281,6 +290,7 @@ static void complete_job(const struct reading *reading, struct incoming_job *job
         job->operations = real_of(value_of(workunit, "rsc_fpops_est"));
         job->file_count = 0;
         add_files(reading, workunit, job);
+        own = has_use(workunit) ? workunit : NULL;
     }
     for (size_t i = 0; i < reading->versions.count; i++) {
         const struct reply_element *version = reading->versions.at[i];
@@ -289,8 +299,10 @@ static void complete_job(const struct reading *reading, struct incoming_job *job
             integer_of(value_of(version, "version_num")) == job->version &&
             text_equal(value_of(version, "platform"), job->platform) &&
             text_equal(value_of(version, "plan_class"), job->plan_class))
-            apply_version(job, version);
+            job->use = job->version_use = read_use(version);
     }
+    if (own != NULL)
+        job->use = read_use(own);
 }
 
 enum status incoming_read(struct text reply, struct arena *arena, struct incoming *ret_incoming,

@@ -21,6 +21,21 @@
 
 #define DAY 86400.0
 
+/* Three ages: before 6.6, and what could and what can run containers. */
+static void write_client(const struct outgoing *outgoing, struct buffer *request)
+{
+    static const int scalar[] = {6, 4, 5}, old[] = {8, 0, 2}, today[] = {8, 2, 8};
+    const int *version = outgoing->is_scalar                 ? scalar
+                         : outgoing->machine->has_containers ? today
+                                                             : old;
+
+    buffer_print(request,
+                 "    <core_client_major_version>%d</core_client_major_version>\n"
+                 "    <core_client_minor_version>%d</core_client_minor_version>\n"
+                 "    <core_client_release>%d</core_client_release>\n",
+                 version[0], version[1], version[2]);
+}
+
 static void write_identity(const struct outgoing *outgoing, struct buffer *request)
 {
     buffer_add_string(request, "<scheduler_request>\n    <authenticator>");
@@ -29,12 +44,7 @@ static void write_identity(const struct outgoing *outgoing, struct buffer *reque
                  "</authenticator>\n    <hostid>%" PRId64 "</hostid>\n"
                  "    <rpc_seqno>%" PRId64 "</rpc_seqno>\n",
                  outgoing->hostid, outgoing->rpc_seqno);
-    buffer_print(request,
-                 "    <core_client_major_version>%d</core_client_major_version>\n"
-                 "    <core_client_minor_version>%d</core_client_minor_version>\n"
-                 "    <core_client_release>%d</core_client_release>\n",
-                 outgoing->is_scalar ? 6 : 8, outgoing->is_scalar ? 4 : 0,
-                 outgoing->is_scalar ? 5 : 2);
+    write_client(outgoing, request);
     buffer_print(request,
                  "    <resource_share_fraction>%f</resource_share_fraction>\n"
                  "    <rrs_fraction>%f</rrs_fraction>\n"
@@ -58,6 +68,37 @@ static void write_identity(const struct outgoing *outgoing, struct buffer *reque
                  outgoing->demands[CLIENT_CPU].delay);
     buffer_add_xml(request, outgoing->platform);
     buffer_add_string(request, "</platform_name>\n");
+}
+
+static void write_linux(const struct machine *machine, struct buffer *request)
+{
+    buffer_add_string(request, "    <os_name>Linux Debian</os_name>\n"
+                               "    <os_version>Debian GNU/Linux 12 (bookworm)</os_version>\n");
+    if (machine->has_containers)
+        buffer_add_string(request, "    <docker_version>5.4.2</docker_version>\n"
+                                   "    <docker_type>2</docker_type>\n");
+}
+
+/* Containers run in a distribution that BOINC installs, which says by itself what GPUs they see. */
+static void write_windows(const struct machine *machine, struct buffer *request)
+{
+    buffer_add_string(request, "    <os_name>Microsoft Windows 11</os_name>\n"
+                               "    <os_version>Professional x64 Edition, (10.00.22631.00)"
+                               "</os_version>\n");
+    if (!machine->has_containers)
+        return;
+    buffer_add_string(request, "    <wsl>\n        <distro>\n"
+                               "            <distro_name>boinc-buda-runner</distro_name>\n"
+                               "            <distro_version>6</distro_version>\n"
+                               "            <os_name>Alpine Linux</os_name>\n"
+                               "            <os_version>3.22</os_version>\n"
+                               "            <wsl_version>2</wsl_version>\n"
+                               "            <docker_version>5.4.2</docker_version>\n"
+                               "            <docker_type>2</docker_type>\n");
+    for (size_t r = CLIENT_CPU + 1; r < CLIENT_RESOURCES; r++)
+        if (machine->containers_see_gpus && machine->gpus[r - 1].count > 0)
+            buffer_add_string(request, processor_kinds[r].wsl_gpu);
+    buffer_add_string(request, "        </distro>\n    </wsl>\n");
 }
 
 static void write_machine(const struct outgoing *outgoing, struct buffer *request)
@@ -101,14 +142,18 @@ static void write_machine(const struct outgoing *outgoing, struct buffer *reques
                  machine->flops, machine->flops * 3);
     buffer_print(request,
                  "    <m_nbytes>%f</m_nbytes>\n    <m_cache>262144.000000</m_cache>\n"
-                 "    <m_swap>%f</m_swap>\n    <d_total>%f</d_total>\n    <d_free>%f</d_free>\n"
-                 "    <os_name>Linux Debian</os_name>\n"
-                 "    <os_version>Debian GNU/Linux 12 (bookworm)</os_version>\n</host_info>\n"
-                 "<disk_usage>\n    <d_boinc_used_total>%f</d_boinc_used_total>\n"
+                 "    <m_swap>%f</m_swap>\n    <d_total>%f</d_total>\n    <d_free>%f</d_free>\n",
+                 machine->memory, machine->memory, machine->disk * 2, disk->free);
+    if (machine->is_windows)
+        write_windows(machine, request);
+    else
+        write_linux(machine, request);
+    buffer_print(request,
+                 "</host_info>\n<disk_usage>\n"
+                 "    <d_boinc_used_total>%f</d_boinc_used_total>\n"
                  "    <d_boinc_used_project>%f</d_boinc_used_project>\n"
                  "    <d_project_share>%f</d_project_share>\n</disk_usage>\n",
-                 machine->memory, machine->memory, machine->disk * 2, disk->free, disk->used,
-                 disk->used_by_project, disk->share);
+                 disk->used, disk->used_by_project, disk->share);
 }
 
 static void write_name(const char *name, struct buffer *request)

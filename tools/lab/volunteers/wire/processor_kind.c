@@ -23,8 +23,14 @@
     "      <opencl_driver_version>535.129.03</opencl_driver_version>\n"             \
     "   </coproc_opencl>\n"
 
+#define WSL_GPU(name, has)                                                              \
+    "            <wsl_gpu>\n                <name>" name "</name>\n" has "            " \
+    "</wsl_gpu>\n"
+#define CUDA   "                <has_cuda/>\n"
+#define HAS_CL "                <has_opencl/>\n"
+
 const struct processor_kind processor_kinds[CLIENT_RESOURCES] = {
-    {"CPU", NULL, NULL, NULL},
+    {"CPU", NULL, NULL, NULL, NULL},
     {"NVIDIA", "coproc_cuda", "ncudas",
      "   <name>NVIDIA GeForce RTX 3070</name>\n"
      "   <available_ram>8364228608.000000</available_ram>\n"
@@ -33,7 +39,8 @@ const struct processor_kind processor_kinds[CLIENT_RESOURCES] = {
      "   <totalGlobalMem>8364228608.000000</totalGlobalMem>\n"
      "   <clockRate>1725000</clockRate>\n   <major>8</major>\n   <minor>6</minor>\n"
      "   <multiProcessorCount>46</multiProcessorCount>\n" //
-     OPENCL("NVIDIA Corporation", "OpenCL 3.0 CUDA 12.2.0")},
+     OPENCL("NVIDIA Corporation", "OpenCL 3.0 CUDA 12.2.0"),
+     WSL_GPU("NVIDIA", CUDA HAS_CL)},
     {"ATI", "coproc_ati", "natis",
      "   <name>AMD Radeon RX 6800</name>\n"
      "   <available_ram>17163091968.000000</available_ram>\n"
@@ -42,12 +49,14 @@ const struct processor_kind processor_kinds[CLIENT_RESOURCES] = {
      "   <localRAM>16368</localRAM>\n   <engineClock>2105</engineClock>\n"
      "   <wavefrontSize>64</wavefrontSize>\n   <numberOfSIMD>60</numberOfSIMD>\n"
      "   <doublePrecision>1</doublePrecision>\n    <atirt_detected/>\n    <amdrt_detected/>\n" //
-     OPENCL("Advanced Micro Devices, Inc.", "OpenCL 2.1 AMD-APP (3444.0)")},
+     OPENCL("Advanced Micro Devices, Inc.", "OpenCL 2.1 AMD-APP (3444.0)"),
+     WSL_GPU("AMD", HAS_CL)},
     {"intel_gpu", "coproc_intel_gpu", "nintel_gpus",
      "   <name>Intel(R) UHD Graphics 770</name>\n"
      "   <available_ram>13437472768.000000</available_ram>\n"
      "   <have_opencl>1</have_opencl>\n" //
-     OPENCL("Intel(R) Corporation", "OpenCL 3.0")},
+     OPENCL("Intel(R) Corporation", "OpenCL 3.0"),
+     WSL_GPU("intel_gpu", HAS_CL)},
 };
 
 size_t processor_kind_find(struct text type)

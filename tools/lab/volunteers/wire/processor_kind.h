@@ -12,6 +12,7 @@ struct processor_kind {
     const char *element;   /* of its description in a request */
     const char *instances; /* in the list of jobs in progress */
     const char *details;   /* how a typical device of the kind describes itself */
+    const char *wsl_gpu;   /* and how a WSL distribution does whose containers see it */
 };
 extern const struct processor_kind processor_kinds[CLIENT_RESOURCES];
 
