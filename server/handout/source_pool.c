@@ -16,6 +16,7 @@
 #include "server/base/budget.h"
 #include "server/base/random.h"
 #include "server/base/sorted.h"
+#include "server/policy/dispatch/checks.h"
 #include "server/policy/version/own_versions.h"
 #include "server/pool/pool.h"
 #include "server/project/catalog.h"
@@ -143,16 +144,15 @@ static const struct source_wish *wish_for(struct source *source, const struct so
     return wish;
 }
 
-/* Whether the host may have jobs of the group. */
-static bool group_is_open(struct source *source, const struct app_row *app,
-                          const struct pool_group *group)
+static bool may_have_group(struct source *source, const struct app_row *app,
+                           const struct pool_group *group)
 {
     source->class_workunit.hr_class = group->hr_class;
     source->class_workunit.batch = group->user;
     source->class_workunit.buda_app = group->buda_app;
     source->class_job.workunit = &source->class_workunit;
     source->class_job.app = app;
-    return class_is_open(source->view, &source->class_job);
+    return group_is_open(source->view, &source->class_job);
 }
 
 /* The lane of an always-on app is its own: one job of it is wanted, whatever else is. */
@@ -171,7 +171,7 @@ static bool judge(void *context, const struct pool_group *group, struct pool_ter
     const struct source_wish *wish;
     struct source_wish key;
 
-    if (app == NULL || !app_is_asked(source, group->appid) || !group_is_open(source, app, group))
+    if (app == NULL || !app_is_asked(source, group->appid) || !may_have_group(source, app, group))
         return false;
     memset(ret_terms, 0, sizeof(*ret_terms));
     key = key_of(app, group);
@@ -188,6 +188,16 @@ static bool judge(void *context, const struct pool_group *group, struct pool_ter
     if (source->is_probing)
         ret_terms->flop = ret_terms->jobs = 0; /* one of each class */
     return true;
+}
+
+static bool suits(void *context, const struct pool_job *common)
+{
+    const struct source *source = context;
+    struct job job = {.priority = common->priority,
+                      .workunit = &common->workunit,
+                      .app = catalog_app(source->request->catalog, common->workunit.appid)};
+
+    return job.app != NULL && class_is_open(source->view, &job);
 }
 
 /* --- batches --------------------------------------------------------------------------------- */
@@ -241,6 +251,7 @@ static bool ask(struct source *source, struct pool_question *ret_question, size_
         jobs = source->recheck_page;
     *ret_question =
         (struct pool_question){.judge = judge,
+                               .suits = suits,
                                .context = source,
                                .jobs_max = jobs,
                                .classes_max = jobs,

@@ -51,7 +51,9 @@ struct pool_search {
     struct pool_place full_at; /* where the first lane was full */
     size_t steps;
     bool gave_up;
-    slot *picked; /* jobs, class by class */
+    bool is_cut;               /* it gave up in a tree, */
+    struct class_rank reached; /* behind this class, of the group where it got least far */
+    slot *picked;              /* jobs, class by class */
     size_t picked_count, walk;
     bool has_rule; /* of one result per workunit */
     uint64_t had_keys[POOL_SUBJECTS];
@@ -75,17 +77,46 @@ static bool make_room(struct arena *arena, void **items, size_t at, size_t *capa
     return larger != NULL;
 }
 
+static struct pool_place place_of(const struct class_rank *rank)
+{
+    return (struct pool_place){true, rank->is_of_others, rank->priority, rank->resultid};
+}
+
+/* A group was searched in part only; the next search begins there. */
+static void note_cut(struct pool_search *search, const struct class_rank *reached)
+{
+    if (!search->is_cut || rank_compare(reached, &search->reached) < 0)
+        search->reached = *reached;
+    search->is_cut = search->gave_up = true;
+}
+
+/* For the classes of a group that suit. */
+static struct tree_search search_in(const struct pool_search *search,
+                                    const struct pool_terms *terms, size_t steps)
+{
+    return (struct tree_search){.limits = terms->limits,
+                                .suits = search->question->suits,
+                                .context = search->question->context,
+                                .steps = steps};
+}
+
+static const struct class_rank before_all = {.priority = INT64_MAX, .resultid = INT64_MIN};
+
+/* The best class of the runner's group behind `after`. */
 static void run(struct pool_search *search, struct group_runner *runner,
                 const struct class_rank *after)
 {
-    size_t steps = search->steps / STEPS_SHARE, given = steps;
+    size_t steps = search->steps / STEPS_SHARE;
+    struct tree_search tree = search_in(search, &runner->terms, steps);
 
-    runner->best = tree_first(search->pool, group_at(search->pool, runner->group)->root, after,
-                              runner->terms.limits, &steps);
-    search->steps -= given - steps;
-    search->gave_up = search->gave_up || steps == 0;
+    tree.reached = after != NULL ? *after : before_all;
+    runner->best =
+        tree_first(search->pool, group_at(search->pool, runner->group)->root, after, &tree);
+    search->steps -= steps - tree.steps;
     if (runner->best != 0)
         runner->rank = class_rank_of(class_at(search->pool, runner->best));
+    else if (tree.steps == 0)
+        note_cut(search, &tree.reached);
 }
 
 /* The groups of a stream that pass join the search, each with its best class behind `after`. False:
@@ -339,6 +370,17 @@ static size_t pick_best(struct pool_search *search, struct group_runner *best)
     return jobs;
 }
 
+/* Of the place that the jobs of the answer reach to, and where the first group was cut, the nearer.
+ */
+static struct pool_place place_before_cut(const struct pool_search *search, struct pool_place place)
+{
+    const struct class_rank at = {place.priority, place.resultid, place.is_of_others};
+
+    return search->picked_count == 0 || rank_compare(&search->reached, &at) < 0
+               ? place_of(&search->reached)
+               : place;
+}
+
 static bool take(struct pool_search *search, struct pool_place after, struct pool_answer *answer)
 {
     const struct pool_question *question = search->question;
@@ -357,14 +399,15 @@ static bool take(struct pool_search *search, struct pool_place after, struct poo
             break;
         lane = best->terms.lane;
         if (!search->by_turn)
-            answer->place = (struct pool_place){true, best->rank.is_of_others, best->rank.priority,
-                                                best->rank.resultid};
+            answer->place = place_of(&best->rank);
         classes += pick_best(search, best) > 0;
         if (is_full(search, lane) && !search->full_at.is_set)
             search->full_at = answer->place;
     }
     if (search->full_at.is_set)
         answer->place = search->full_at;
+    if (search->is_cut && !search->by_turn)
+        answer->place = place_before_cut(search, answer->place);
     return take_picked(search, answer);
 }
 
@@ -390,6 +433,18 @@ static void mark_taken(const struct pool_search *search, bool marks)
     }
 }
 
+static bool class_is_wished(const struct pool_search *search, const struct class_node *node)
+{
+    struct pool_terms terms;
+    struct tree_search tree;
+
+    if (!search->question->judge(search->question->context,
+                                 &group_at(search->pool, node->group)->key, &terms))
+        return false;
+    tree = search_in(search, &terms, 0);
+    return tree_fits(search->pool, node, &tree);
+}
+
 /* Whether other requests have taken a job that this host could do and does not see: they may put
  * it back. A job of a class that the host sees is no better; but with rules of one result per user
  * or host it may be. To say yes for any taken job would have hosts that nothing suits ask the
@@ -407,15 +462,11 @@ static void look_at_others(const struct pool_search *search, struct pool_answer 
     mark_taken(search, true);
     for (size_t i = 0; i < pool->out_count; i++) {
         const struct class_node *node = class_at(pool, pool->out[i]);
-        struct pool_terms terms;
 
         if (answer->is_short && (answer->others_have || !is_served))
             break;
         if (node->taken <= node->asker_taken || node->is_seen ||
-            (node->is_in_tree && !search->has_rule) ||
-            !search->question->judge(search->question->context, &group_at(pool, node->group)->key,
-                                     &terms) ||
-            !tree_fits(node, terms.limits))
+            (node->is_in_tree && !search->has_rule) || !class_is_wished(search, node))
             continue;
         answer->is_short = true;
         answer->others_have = answer->others_have || !node->is_in_tree;

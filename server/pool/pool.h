@@ -112,8 +112,13 @@ struct pool_place {
 /* Who may have one result of each workunit. */
 enum pool_subject { POOL_USER, POOL_HOST, POOL_SUBJECTS };
 
+/* Likewise, whether the host may have jobs of a class that is within the limits: `common` is what
+ * they have in common. */
+typedef bool pool_suits(void *context, const struct pool_job *common);
+
 struct pool_question {
     pool_judge *judge;
+    pool_suits *suits; /* NULL: any class */
     void *context;
     size_t jobs_max, classes_max;
     double

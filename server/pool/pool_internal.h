@@ -204,11 +204,19 @@ struct class_rank class_rank_of(const struct class_node *node);
 /* By class_rank_of, which may change only while the class is not in the tree. */
 void tree_insert(const struct pool *pool, slot *root, slot number);
 void tree_remove(const struct pool *pool, slot *root, slot number);
-/* The first behind `after` (NULL: of all) within the limits; 0: none. `steps` counts down by each
- * class examined; at 0 the search gives up. */
+/* Which classes a search is for, and how far it got. */
+struct tree_search {
+    const double *limits;
+    pool_suits *suits; /* NULL: any within the limits */
+    void *context;
+    size_t steps;              /* counts down by what is examined; at 0 the search gives up */
+    struct class_rank reached; /* up to here nothing was left out, where it gave up */
+};
+/* The first behind `after` (NULL: of all); 0: none, or it gave up. */
 slot tree_first(const struct pool *pool, slot root, const struct class_rank *after,
-                const double *limits, size_t *steps);
-bool tree_fits(const struct class_node *node, const double *limits);
+                struct tree_search *search);
+bool tree_fits(const struct pool *pool, const struct class_node *node,
+               const struct tree_search *search);
 /* The one that needs least of `which` and is within the other limits (NULL: no limits), if that is
  * less than *best; 0: none. */
 slot tree_least(const struct pool *pool, slot root, enum class_limit which, const double *limits,

@@ -68,10 +68,11 @@ static bool add_class(struct survey_walk *walk, const struct class_node *node)
 static bool add_group(struct survey_walk *walk, const struct group_node *group)
 {
     const double limits[CLASS_LIMIT_COUNT] = {HUGE_VAL, HUGE_VAL, HUGE_VAL, HUGE_VAL};
+    struct tree_search any = {.limits = limits, .steps = walk->steps};
     struct class_rank rank, *after = NULL;
 
     for (size_t i = 0; i <= walk->of_group_max; i++) {
-        slot number = tree_first(walk->pool, group->root, after, limits, &walk->steps);
+        slot number = tree_first(walk->pool, group->root, after, &any);
 
         if (number == 0)
             break;
@@ -84,6 +85,7 @@ static bool add_group(struct survey_walk *walk, const struct group_node *group)
         rank = class_rank_of(class_at(walk->pool, number));
         after = &rank;
     }
+    walk->steps = any.steps;
     return true;
 }
 

@@ -10,6 +10,8 @@
 
 #include "server/base/banned.h"
 
+enum { UNSUITED_STEPS = 8 };
+
 int rank_compare(const struct class_rank *a, const struct class_rank *b)
 {
     if (a->priority != b->priority)
@@ -145,7 +147,7 @@ static bool may_hold(const struct class_node *node, const double *limits)
     return true;
 }
 
-bool tree_fits(const struct class_node *node, const double *limits)
+static bool is_within(const struct class_node *node, const double *limits)
 {
     for (int i = 0; i < CLASS_LIMIT_COUNT; i++)
         if (node->key.amounts[i] > limits[i])
@@ -153,27 +155,60 @@ bool tree_fits(const struct class_node *node, const double *limits)
     return true;
 }
 
+static bool suits(const struct pool *pool, const struct class_node *node,
+                  const struct tree_search *search)
+{
+    struct pool_job common;
+
+    if (search->suits == NULL)
+        return true;
+    class_describe(pool, node, &common);
+    return search->suits(search->context, &common);
+}
+
+bool tree_fits(const struct pool *pool, const struct class_node *node,
+               const struct tree_search *search)
+{
+    return is_within(node, search->limits) && suits(pool, node, search);
+}
+
+/* One that does not suit has taken as long as many steps. */
+static bool examine(const struct pool *pool, const struct class_node *node,
+                    struct tree_search *search)
+{
+    size_t steps = 0;
+
+    if (is_within(node, search->limits)) {
+        if (suits(pool, node, search))
+            return true;
+        steps = UNSUITED_STEPS;
+    }
+    search->steps -= search->steps < steps ? search->steps : steps;
+    search->reached = class_rank_of(node);
+    return false;
+}
+
 slot tree_first(const struct pool *pool, slot root, const struct class_rank *after,
-                const double *limits, size_t *steps)
+                struct tree_search *search)
 {
     const struct class_node *node;
     struct class_rank rank;
     slot found = 0;
 
-    if (root == 0 || *steps == 0)
+    if (root == 0 || search->steps == 0)
         return 0;
-    (*steps)--;
+    search->steps--;
     node = class_at(pool, root);
-    if (!may_hold(node, limits))
+    if (!may_hold(node, search->limits))
         return 0;
     rank = class_rank_of(node);
     if (after != NULL && rank_compare(&rank, after) <= 0)
-        return tree_first(pool, node->right, after, limits, steps);
-    found = tree_first(pool, node->left, after, limits, steps);
-    if (found == 0 && *steps > 0 && tree_fits(node, limits))
+        return tree_first(pool, node->right, after, search);
+    found = tree_first(pool, node->left, after, search);
+    if (found == 0 && search->steps > 0 && examine(pool, node, search))
         found = root;
     if (found == 0)
-        found = tree_first(pool, node->right, NULL, limits, steps);
+        found = tree_first(pool, node->right, NULL, search);
     return found;
 }
 
@@ -192,7 +227,7 @@ slot tree_least(const struct pool *pool, slot root, enum class_limit which, cons
     node = class_at(pool, root);
     if ((double)node->least[which] >= *best || !may_hold(node, others))
         return 0;
-    if (node->key.amounts[which] < *best && tree_fits(node, others)) {
+    if (node->key.amounts[which] < *best && is_within(node, others)) {
         *best = node->key.amounts[which];
         found = root;
     }

@@ -16,7 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { NOW = SERVING_NOW, POOL_MAX = 200000, FLOOD = 100000, FLOOD_MAX = 10000000 };
+enum { NOW = SERVING_NOW, POOL_MAX = 200000, FLOOD = 100000, FLOOD_MAX = 10000000, KINDS = 12000 };
 enum { APP = 1, OLD_APP = 2 };
 
 static struct test_database *database;
@@ -89,6 +89,11 @@ static struct pool_figures figures(void)
     return figures_of(&server);
 }
 
+static void set_rule(const char *name, const char *value)
+{
+    assert_status(STATUS_OK, config_set(config, text_from(name), text_from(value), NULL));
+}
+
 /* --- stories --------------------------------------------------------------------------------- */
 
 /* Jobs of a flood: QM_FLOOD_JOBS, for more than the suite has time for. */
@@ -148,28 +153,61 @@ static void a_flood_of_a_deprecated_app_delays_nothing(void **state)
     expect_flood_to_delay_nothing("jobs of a deprecated app", OLD_APP, "1e6 + seq % 2 * seq");
 }
 
-/* What is left of a batch in a hurry, each of a class of its own: as many as are limited at most.
+/* Jobs of kinds of their own that this host may not have, though it is large and fast enough; more
+ * of them than requests look at one by one. `sql` makes them such, `elements` are of the request.
  */
-static void a_flood_for_quick_hosts_delays_nothing(void **state)
+static void expect_kinds_to_delay_nothing(const char *sql, const char *elements)
 {
     uint64_t fallbacks = counter_value(COUNTER_pool_fallbacks);
+    struct asking asking = {.host = 1, .work_seconds = 100, .elements = elements};
     const struct answer *answer;
     struct pool_server large;
 
-    (void)state;
-    add_jobs(1, 1000, 9, "1e6 + seq");
-    add_jobs(1001, 1, 0, "1e6");
-    test_sql(database, "UPDATE workunit SET batch = 7 WHERE id <= 1000;"
-                       "INSERT INTO qm_hurry (batch, wanted, within) VALUES (7, 1, 3600)");
+    add_jobs(1, KINDS, 9, "1e6 + seq");
+    add_jobs(KINDS + 1, 1, 0, "1e6");
+    test_sql(database, "%s", sql);
     pool_server_open(&large, database, 3, POOL_MAX);
     while (!figures_of(&large).is_filled)
         pool_server_pass(&large, 1);
-    answer = ask(&large, 1, 4e9, 100);
+    answer = serving_ask(&large.serving, &asking, NOW, 1);
     assert_int_equal(answer->job_count, 1);
-    assert_i64(answer->jobs[0].resultid, 1001);
+    assert_i64(answer->jobs[0].resultid, KINDS + 1);
     assert_int_equal(counter_value(COUNTER_pool_fallbacks), fallbacks);
     assert_int_equal(figures_of(&large).taken, 0);
     pool_server_close(&large);
+}
+
+static void a_flood_for_quick_hosts_delays_nothing(void **state)
+{
+    (void)state;
+    expect_kinds_to_delay_nothing(
+        "UPDATE workunit SET batch = 1 + id % 13 WHERE id <= 12000;"
+        "INSERT INTO qm_hurry (batch, wanted, within) SELECT seq, 1, 3600 FROM seq_1_to_13",
+        NULL);
+}
+
+static void a_flood_of_marked_jobs_delays_nothing(void **state)
+{
+    (void)state;
+    set_rule("batch_accel", "1");
+    expect_kinds_to_delay_nothing("UPDATE app SET n_size_classes = 2 WHERE id = 1;"
+                                  "UPDATE workunit SET priority = 1 WHERE id <= 12000",
+                                  NULL);
+}
+
+static void a_flood_for_reliable_hosts_delays_nothing(void **state)
+{
+    (void)state;
+    set_rule("reliable_on_priority", "5");
+    expect_kinds_to_delay_nothing("DO 0", NULL);
+}
+
+static void a_flood_with_unwanted_keywords_delays_nothing(void **state)
+{
+    (void)state;
+    set_rule("keyword_sched", "1");
+    expect_kinds_to_delay_nothing("UPDATE workunit SET keywords = '7 12' WHERE id <= 12000",
+                                  "<user_keywords><no>12</no></user_keywords>");
 }
 
 /* Every job is of a kind of its own, and one only is small enough. */
@@ -239,11 +277,6 @@ static void what_is_withdrawn_is_not_called_late(void **state)
         assert_true(answer->request_delay >= 60 && answer->request_delay < 300);
         assert_false(text_contains(buffer_text(&server.serving.reply), TEXT("in time")));
     }
-}
-
-static void set_rule(const char *name, const char *value)
-{
-    assert_status(STATUS_OK, config_set(config, text_from(name), text_from(value), NULL));
 }
 
 /* Round trips of a request for three jobs, and how many it got. */
@@ -689,6 +722,9 @@ int main(void)
         CASE(a_flood_that_nobody_can_run_delays_nothing),
         CASE(a_flood_of_a_deprecated_app_delays_nothing),
         CASE(a_flood_for_quick_hosts_delays_nothing),
+        CASE(a_flood_of_marked_jobs_delays_nothing),
+        CASE(a_flood_for_reliable_hosts_delays_nothing),
+        CASE(a_flood_with_unwanted_keywords_delays_nothing),
         CASE(a_rare_host_finds_its_job_at_once),
         CASE(the_nearest_miss_is_told),
         CASE(what_others_took_is_replaced_in_the_same_request),

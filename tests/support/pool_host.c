@@ -12,3 +12,10 @@ bool pool_host_judge(void *context, const struct pool_group *group, struct pool_
     return (host->apps >> group->appid & 1) != 0 &&
            (group->hr_class == 0 || group->hr_class == host->hr_class);
 }
+
+bool pool_host_suits(void *context, const struct pool_job *common)
+{
+    const struct pool_host *host = context;
+
+    return host->unwanted_batch == 0 || common->workunit.batch != host->unwanted_batch;
+}

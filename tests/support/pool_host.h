@@ -11,9 +11,11 @@
 struct pool_host {
     uint64_t apps; /* bits */
     int64_t hr_class;
+    int64_t unwanted_batch; /* 0: none */
     struct pool_terms terms;
 };
 
 bool pool_host_judge(void *context, const struct pool_group *group, struct pool_terms *ret_terms);
+bool pool_host_suits(void *context, const struct pool_job *common);
 
 #endif

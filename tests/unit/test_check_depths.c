@@ -18,10 +18,11 @@
 enum { WORLDS = 60000, APPS = 3, OPTIONS = 4 };
 
 /* At which depths some check gives the reason. */
-enum { HOST = 1, APP = 2, CLASS = 4, JOB = 8, LOCKED = 16 };
+enum { HOST = 1, APP = 2, GROUP = 4, CLASS = 8, JOB = 16, LOCKED = 32 };
 #define DEPTH_no     0
 #define DEPTH_HOST   HOST
 #define DEPTH_APP    APP
+#define DEPTH_GROUP  GROUP
 #define DEPTH_CLASS  CLASS
 #define DEPTH_JOB    JOB
 #define DEPTH_LOCKED LOCKED
@@ -32,8 +33,9 @@ static const struct row {
     unsigned depths;
     const char *limit;
 } rows[] = {
-#define CHECK(function, reason, kinds, host, app, class, job, locked, limit)                       \
-    {#function, reason, DEPTH_##host | DEPTH_##app | DEPTH_##class | DEPTH_##job | DEPTH_##locked, \
+#define CHECK(function, reason, kinds, host, app, group, class, job, locked, limit)             \
+    {#function, reason,                                                                         \
+     DEPTH_##host | DEPTH_##app | DEPTH_##group | DEPTH_##class | DEPTH_##job | DEPTH_##locked, \
      #limit},
 #include "server/policy/dispatch/checks.def"
 #undef CHECK
@@ -89,6 +91,7 @@ static void make_versions(void)
                                     .usage = {.avg_ncpus = 1,
                                               .coproc_count = 1,
                                               .projected_flops = 1e9 * (double)(1 + below(3))},
+                                    .is_reliable = !seldom(3),
                                     .choice_flops = 1e9 * (double)(1 + below(3)),
                                     .daily_limit = LIMIT_NONE};
     }
@@ -96,10 +99,15 @@ static void make_versions(void)
 
 static void make_view(void)
 {
-    world.host = (struct host_row){.id = 3, .n_bwdown = seldom(2) ? 0 : (double)(2 + below(3))};
+    world.host = (struct host_row){.id = 3,
+                                   .n_bwdown = seldom(2) ? 0 : (double)(2 + below(3)),
+                                   .avg_turnaround = (double)(100 * below(3)),
+                                   .error_rate = seldom(2) ? 0.01 : 0};
     world.project = (struct project_preferences){.allow_beta_work = seldom(2),
                                                  .allow_non_preferred_apps = seldom(2)};
-    static const int64_t selected[] = {1, 2};
+    static const int64_t selected[] = {1, 2}, refused[] = {12};
+    static const struct hurry_row limited_batch = {.id = 18, .within = 100};
+
     world.project.app_ids = selected;
     world.project.app_id_count = seldom(2) ? 0 : 2;
     world.view = (struct host_view){
@@ -130,7 +138,13 @@ static void make_view(void)
         .hr_classes = {0, seldom(4) ? 0 : 405, seldom(4) ? 0 : 386},
         .is_excluded = {seldom(12), seldom(12)},
         .options = {.items = world.options, .count = OPTIONS},
+        .hurries = &limited_batch,
+        .hurry_count = seldom(3),
     };
+    if (seldom(2)) {
+        world.view.keywords_no.ids = refused;
+        world.view.keywords_no.count = 1;
+    }
     world.view.stretch =
         (struct availability){world.view.availability.cpu / world.view.expected.cpu, 2};
     world.view.asked.resources[0].instances = seldom(2) ? 1 : 0;
@@ -187,8 +201,11 @@ static void make_job(void)
         .app_version_num = !seldom(4) ? 0 : 100 + (int64_t)below(2),
         .error_mask = seldom(30) ? 16 : 0,
         .canonical_resultid = seldom(30) ? 7 : 0,
+        .priority = seldom(4) ? 1 : 0,
+        .keywords = seldom(3) ? TEXT("7 12") : NO_TEXT,
     };
     world.job = (struct job){.resultid = 1000,
+                             .priority = seldom(3) ? 10 : 0,
                              .workunit = &world.workunit,
                              .app = app,
                              .user_had_one = seldom(12),
@@ -202,6 +219,9 @@ static void make_world(void)
     world.config->one_result_per_user_per_wu = seldom(2);
     world.config->one_result_per_host_per_wu = seldom(2);
     world.config->ignore_delay_bound = seldom(4);
+    world.config->keyword_sched = seldom(3);
+    world.config->batch_accel = seldom(6);
+    world.config->reliable_on_priority = seldom(3) ? 5 : 0;
     for (int i = 0; i < APPS; i++)
         world.apps[i] =
             (struct app_row){.id = 1 + i,
@@ -211,7 +231,8 @@ static void make_world(void)
                              .beta = seldom(6),
                              .homogeneous_redundancy = seldom(2) ? 0 : (int64_t)below(3),
                              .homogeneous_app_version = seldom(3),
-                             .non_cpu_intensive = seldom(5)};
+                             .non_cpu_intensive = seldom(5),
+                             .n_size_classes = seldom(3) ? 2 : 0};
     make_versions();
     make_view();
     make_tally();
@@ -347,39 +368,89 @@ static void an_app_that_is_closed_has_no_job(void **state)
         assert_true(sole_causes[cause] > 100);
 }
 
-static void a_class_that_is_closed_has_no_job(void **state)
+/* What is refused at the depth is refused job by job too, and no check of the depth refuses a job
+ * of what is open. */
+static void compare_with_jobs(unsigned depth, bool is_open)
+{
+    for (size_t resource = 0; resource < 2; resource++) {
+        struct refusal deep = refusal_of_job(resource, &world.job);
+
+        if (is_open)
+            assert_false(is_of(depth, &deep));
+        else
+            assert_int_not_equal(deep.reason, REASON_COUNT);
+    }
+}
+
+static void a_group_that_is_closed_has_no_job(void **state)
 {
     unsigned closed_by_kind = 0, closed_by_user = 0;
 
     (void)state;
     for (int i = 0; i < WORLDS; i++) {
         struct workunit_row common = {0};
-        struct job of_class = {0};
+        struct job of_group = {0};
         bool is_open;
 
         make_world();
         common.hr_class = world.workunit.hr_class;
         common.batch = world.workunit.batch;
-        of_class.workunit = &common;
-        of_class.app = world.job.app;
-        is_open = class_is_open(&world.view, &of_class);
-        for (size_t resource = 0; resource < 2; resource++) {
-            struct refusal deep = refusal_of_job(resource, &world.job);
-
-            if (is_open)
-                assert_false(is_of(CLASS, &deep));
-            else
-                assert_int_not_equal(deep.reason, REASON_COUNT);
-        }
+        of_group.workunit = &common;
+        of_group.app = world.job.app;
+        is_open = group_is_open(&world.view, &of_group);
+        compare_with_jobs(GROUP, is_open);
         if (is_open)
             continue;
         common.hr_class = 0;
-        closed_by_kind += class_is_open(&world.view, &of_class);
+        closed_by_kind += group_is_open(&world.view, &of_group);
         common.hr_class = world.workunit.hr_class;
         common.batch = 0;
-        closed_by_user += class_is_open(&world.view, &of_class);
+        closed_by_user += group_is_open(&world.view, &of_group);
     }
     assert_true(closed_by_kind > 100 && closed_by_user > 100);
+}
+
+/* What a class of the pool knows of its jobs, and nothing else. */
+static struct workunit_row common_of(const struct workunit_row *workunit)
+{
+    return (struct workunit_row){.appid = workunit->appid,
+                                 .batch = workunit->batch,
+                                 .priority = workunit->priority,
+                                 .keywords = workunit->keywords};
+}
+
+static void a_class_that_is_closed_has_no_job(void **state)
+{
+    unsigned closed_by_keyword = 0, closed_by_batch = 0, closed_by_priority = 0, closed_by_mark = 0;
+
+    (void)state;
+    for (int i = 0; i < WORLDS; i++) {
+        struct workunit_row common;
+        struct job of_class;
+        bool is_open;
+
+        make_world();
+        common = common_of(&world.workunit);
+        of_class =
+            (struct job){.priority = world.job.priority, .workunit = &common, .app = world.job.app};
+        is_open = class_is_open(&world.view, &of_class);
+        compare_with_jobs(CLASS, is_open);
+        if (is_open)
+            continue;
+        common.keywords = NO_TEXT;
+        closed_by_keyword += class_is_open(&world.view, &of_class);
+        common = common_of(&world.workunit);
+        common.batch = 0;
+        closed_by_batch += class_is_open(&world.view, &of_class);
+        common = common_of(&world.workunit);
+        common.priority = 0;
+        closed_by_mark += class_is_open(&world.view, &of_class);
+        common = common_of(&world.workunit);
+        of_class.priority = 0;
+        closed_by_priority += class_is_open(&world.view, &of_class);
+    }
+    assert_true(closed_by_keyword > 100 && closed_by_batch > 100 && closed_by_mark > 100 &&
+                closed_by_priority > 100);
 }
 
 /* Of the fastest version that could run the job, as the pool's search is told. */
@@ -484,8 +555,8 @@ static void the_lock_shows_what_a_new_look_would(void **state)
                 seen[REASON_ONE_PER_USER].locked > 100 && seen[REASON_ONE_PER_HOST].locked > 100);
 }
 
-/* A reason is as wide as the depth at which it is found, and what has a limit is a check of jobs.
- */
+/* A reason is as wide as the depth at which it is found, and what has a limit is a check of jobs. A
+ * check of classes may foretell what the choice of a version would say. */
 static void reasons_bind_whom_their_depth_knows(void **state)
 {
     (void)state;
@@ -494,7 +565,7 @@ static void reasons_bind_whom_their_depth_knows(void **state)
             assert_true(reason_binds(rows[i].reason) <= BINDS_RESOURCE);
         if ((rows[i].depths & APP) != 0)
             assert_true(reason_binds(rows[i].reason) <= BINDS_APP);
-        if ((rows[i].depths & (HOST | APP | CLASS)) != 0 || strcmp(rows[i].limit, "NONE") != 0)
+        if ((rows[i].depths & (HOST | APP | GROUP)) != 0 || strcmp(rows[i].limit, "NONE") != 0)
             assert_true((rows[i].depths & JOB) != 0);
         for (size_t j = 0; j < i; j++)
             assert_string_not_equal(rows[i].function, rows[j].function);
@@ -506,6 +577,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(what_is_closed_to_all_is_closed_to_each, setup, teardown),
         cmocka_unit_test_setup_teardown(an_app_that_is_closed_has_no_job, setup, teardown),
+        cmocka_unit_test_setup_teardown(a_group_that_is_closed_has_no_job, setup, teardown),
         cmocka_unit_test_setup_teardown(a_class_that_is_closed_has_no_job, setup, teardown),
         cmocka_unit_test_setup_teardown(no_limit_is_narrower_than_its_check, setup, teardown),
         cmocka_unit_test_setup_teardown(the_lock_shows_what_a_new_look_would, setup, teardown),

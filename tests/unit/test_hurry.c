@@ -240,20 +240,6 @@ static void what_is_left_is_for_those_who_return_it_soon(void **state)
     add_unsent(51);
     decide_at(ANSWERS);
     assert_i64(plan.within, 0); /* as long as the longest turnaround */
-    for (int64_t i = 0; i < ANSWERS; i++)
-        answers[i].received_time = NOW;
-    answers[ANSWERS - 1].turnaround = 1000 * HOUR; /* 4 times 60 h are below that */
-    open_count = 0;
-    for (int64_t job = 1; job <= 1000; job++)
-        add_unsent(job);
-    decide_at(ANSWERS);
-    assert_true(plan.within > 0);
-    add_unsent(1001);
-    decide_at(ANSWERS);
-    assert_i64(plan.within, 0); /* too many to hide them from some */
-    answers[ANSWERS - 1].turnaround = 100 * HOUR;
-    for (int64_t i = 0; i < ANSWERS; i++)
-        answers[i].received_time = NOW - 60 - i * HOUR / 2;
     open_count = 1;
     for (int i = 0; i < ANSWERS; i++)
         answers[i].received_time -= 6 * HOUR - (i == 0 ? 120 : 0);

@@ -99,6 +99,7 @@ static struct model_job *next_leader(struct model *model, const struct pool_host
     for (size_t i = 0; i < MODEL_MAX; i++) {
         struct model_job *job = &model->jobs[i];
         if (is_here(job) && may_have(host, &job->job) && has_room(host, &job->job, -1) &&
+            (host->unwanted_batch == 0 || job->job.workunit.batch != host->unwanted_batch) &&
             (after == NULL || stands_before(after, job)) &&
             (best == NULL || stands_before(job, best)) && leads(model, job))
             best = job;
@@ -259,6 +260,7 @@ static struct pool_host random_host(struct random *random)
     return (struct pool_host){
         .apps = (uint64_t)below(random, 8),
         .hr_class = below(random, 3),
+        .unwanted_batch = below(random, 3) == 0 ? 1 : 0,
         .terms = {.limits = {[CLASS_MEMORY] = (double)below(random, 8),
                              [CLASS_DISK] = (double)below(random, 8),
                              [CLASS_BANDWIDTH] = below(random, 2) == 0 ? 0 : HUGE_VAL,
@@ -337,6 +339,7 @@ static void compare_answers(struct model *model, struct pool *pool, struct arena
     size_t jobs_max = 1 + (size_t)below(&model->random, 20);
     size_t classes_max = 1 + (size_t)below(&model->random, 10);
     struct pool_question question = {.judge = pool_host_judge,
+                                     .suits = pool_host_suits,
                                      .context = &host,
                                      .jobs_max = jobs_max,
                                      .classes_max = classes_max,

@@ -315,6 +315,27 @@ static bool buda_app_is_served(struct job_question *question)
 /* This check makes a job one for this host: the version is chosen, and with it what the job takes,
  * how long it runs, and by when it is to be done. */
 
+static bool is_for_reliable(const struct host_view *view, const struct job *job)
+{
+    return job->app->beta == 0 && priority_needs_reliable(view->config, job->priority);
+}
+
+/* Whether this host may have some version of those that only reliable hosts get. Of the client's
+ * own versions, of which it may list many, that is seen job by job. */
+static bool a_version_is_reliable(struct job_question *question)
+{
+    const struct version_options *options = &question->view->options;
+    const struct job *job = question->job;
+    const struct option_span span = version_options_for(options, job->workunit->buda_app);
+
+    if (options->own != NULL || !is_for_reliable(question->view, job))
+        return true;
+    for (size_t i = 0; i < span.count; i++)
+        if (span.items[i].app == job->app && span.items[i].is_reliable)
+            return true;
+    return false;
+}
+
 static struct version_demand demand_of(const struct job_question *question)
 {
     const struct host_view *view = question->view;
@@ -333,8 +354,7 @@ static struct version_demand demand_of(const struct job_question *question)
         .allow_beta = view->project->allow_beta_work,
         .prefer_primary_platform = view->config->prefer_primary_platform,
         .is_resend = question->kind == CHECK_RESEND,
-        .needs_reliable = question->kind != CHECK_ASSIGNED && job->app->beta == 0 &&
-                          priority_needs_reliable(view->config, job->priority),
+        .needs_reliable = question->kind != CHECK_ASSIGNED && is_for_reliable(view, job),
     };
 
     if (demand.is_homogeneous)
@@ -517,9 +537,10 @@ enum {
     DEPTH_no = 0,
     DEPTH_HOST = 1 << 8,
     DEPTH_APP = 1 << 9,
-    DEPTH_CLASS = 1 << 10,
-    DEPTH_JOB = 1 << 11,
-    DEPTH_LOCKED = 1 << 12
+    DEPTH_GROUP = 1 << 10,
+    DEPTH_CLASS = 1 << 11,
+    DEPTH_JOB = 1 << 12,
+    DEPTH_LOCKED = 1 << 13
 };
 _Static_assert(1 << CHECK_RESEND < DEPTH_HOST, "kinds and depths are bits of one number");
 
@@ -528,8 +549,10 @@ static const struct {
     unsigned made_for; /* kinds and depths */
     bool (*passes)(struct job_question *question);
 } checks[] = {
-#define CHECK(passes, reason, kinds, host, app, class, job, locked, limit)                        \
-    {reason, (kinds) | DEPTH_##host | DEPTH_##app | DEPTH_##class | DEPTH_##job | DEPTH_##locked, \
+#define CHECK(passes, reason, kinds, host, app, group, class, job, locked, limit)         \
+    {reason,                                                                              \
+     (kinds) | DEPTH_##host | DEPTH_##app | DEPTH_##group | DEPTH_##class | DEPTH_##job | \
+         DEPTH_##locked,                                                                  \
      passes},
 #include "server/policy/dispatch/checks.def"
 #undef CHECK
@@ -546,7 +569,8 @@ static const struct {
     enum class_limit which;
     double (*most)(const struct host_view *view, double speed);
 } limits[] = {
-#define CHECK(passes, reason, kinds, host, app, class, job, locked, limit) BOUND_##limit(kinds)
+#define CHECK(passes, reason, kinds, host, app, group, class, job, locked, limit) \
+    BOUND_##limit(kinds)
 #include "server/policy/dispatch/checks.def"
 #undef CHECK
 };
@@ -611,13 +635,23 @@ bool app_is_open(const struct host_view *view, const struct app_row *app)
     return walk(DEPTH_APP, &question);
 }
 
-bool class_is_open(const struct host_view *view, struct job *job)
+static bool is_open_at(unsigned depth, const struct host_view *view, struct job *job)
 {
     struct refusal why;
     struct job_question question = {
         .view = view, .kind = kind_of(job->app), .job = job, .why = &why};
 
-    return walk(DEPTH_CLASS, &question);
+    return walk(depth, &question);
+}
+
+bool group_is_open(const struct host_view *view, struct job *job)
+{
+    return is_open_at(DEPTH_GROUP, view, job);
+}
+
+bool class_is_open(const struct host_view *view, struct job *job)
+{
+    return is_open_at(DEPTH_CLASS, view, job);
 }
 
 void class_limits(const struct host_view *view, enum check_kind kind, double speed,

@@ -3,8 +3,8 @@
  * what the host is (fixed) and what it has been given so far (the tally); see policy(7) 7.1; pure.
  *
  * The table is walked at several depths. The nearer to the host, the less is known, and the more is
- * spared by a refusal: resource_is_closed, app_is_open, class_is_open, job_check, and under the
- * lock of the claim job_check_locked. */
+ * spared by a refusal: resource_is_closed, app_is_open, group_is_open, class_is_open, job_check,
+ * and under the lock of the claim job_check_locked. */
 #ifndef SERVER_POLICY_DISPATCH_CHECKS_H
 #define SERVER_POLICY_DISPATCH_CHECKS_H
 
@@ -40,7 +40,9 @@ bool resource_is_closed(const struct host_view *view, const struct tally *tally,
 /* Whether the host may have jobs of the app, as far as that alone says. */
 bool app_is_open(const struct host_view *view, const struct app_row *app);
 
-/* Whether it may have jobs like this one: of its app, hr_class and batch. */
+/* Whether it may have jobs like this one: of its app, hr_class, science app, and batch if that is
+ * for one user; and of its priority, batch, size class and keywords besides. */
+bool group_is_open(const struct host_view *view, struct job *job);
 bool class_is_open(const struct host_view *view, struct job *job);
 /* The most that a job of its kind may take; HUGE_VAL: any amount. `speed`: of the fastest version
  * that could run it, see class_speed. */

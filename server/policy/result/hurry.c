@@ -16,7 +16,6 @@ enum {
     UNSENT_PART = 20,       /* at the end at most this part of what is left has no host */
     COPIED_PERCENT = 30,    /* of what is left may have one result more at a time, */
     COPIED_LEAST = 25,      /* or so many jobs */
-    LIMITED_MOST = 1000,    /* unsent results: so many of other kinds hide none from a slow host */
     SPANS_TO_GO = 4,        /* times the time that the rest would take at the present rate */
     OVERDUE_PART = 3,       /* what is overdue probably takes this part of its time once more */
     SILENCE_USUAL_S = 16200 /* hosts with jobs come about as often */
@@ -139,7 +138,7 @@ static int64_t decide_within(const struct hurry_facts *facts, size_t unsent)
 {
     double within = fmax(SPANS_TO_GO * time_of(facts, unsent), turnaround_at(facts, SOON));
 
-    return unsent <= LIMITED_MOST && within < turnaround_at(facts, 1) ? (int64_t)ceil(within) : 0;
+    return within < turnaround_at(facts, 1) ? (int64_t)ceil(within) : 0;
 }
 
 /* How many jobs may get one result more; `copies`: results beyond what the jobs lack. */
