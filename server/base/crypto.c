@@ -12,6 +12,7 @@
 
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
+#include "server/base/file.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -130,24 +131,35 @@ void sha256_base64(struct text text, char ret_base64[SHA256_BASE64_SIZE])
 enum status md5_hex_of_file(const char *path, char ret_hex[MD5_HEX_SIZE], int64_t *ret_bytes,
                             struct failure *failure)
 {
+    const struct file_watch nothing = {.is_to_end = NULL};
+
+    return md5_hex_of_watched_file(path, &nothing, ret_hex, ret_bytes, failure);
+}
+
+enum status md5_hex_of_watched_file(const char *path, const struct file_watch *watch,
+                                    char ret_hex[MD5_HEX_SIZE], int64_t *ret_bytes,
+                                    struct failure *failure)
+{
     unsigned char piece[64 * 1024];
     int64_t bytes = 0;
-    ssize_t got;
+    ssize_t got = 0;
+    bool goes_on = true;
 
     int descriptor = open(path, O_RDONLY | O_CLOEXEC);
     if (descriptor < 0)
         return fail(failure, errno == ENOENT ? STATUS_NOT_FOUND : STATUS_IO, "%s: %s", path,
                     strerror(errno));
     EVP_MD_CTX *context = md5_begin();
-    while ((got = read(descriptor, piece, sizeof(piece))) != 0) {
+    while (goes_on && (got = read(descriptor, piece, sizeof(piece))) != 0) {
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
             break;
         must(EVP_DigestUpdate(context, piece, (size_t)got) == 1);
         bytes += got;
+        goes_on = file_goes_on(watch);
     }
-    if (got < 0) {
+    if (got < 0 || !goes_on) {
         enum status status = fail(failure, STATUS_IO, "%s: %s", path, strerror(errno));
         EVP_MD_CTX_free(context);
         (void)close(descriptor);

@@ -11,12 +11,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct file_watch;
+
 #define MD5_HEX_SIZE 33 /* 32 digits and the final NUL */
 
 /* Lower-case hex MD5 of the two texts one after the other (the second may be empty). */
 void md5_hex(struct text first, struct text second, char ret_hex[MD5_HEX_SIZE]);
 MUST_CHECK enum status md5_hex_of_file(const char *path, char ret_hex[MD5_HEX_SIZE],
                                        int64_t *ret_bytes, struct failure *failure);
+/* A large file takes minutes, so `watch` is asked behind each piece. STATUS_IO, with ECANCELED in
+ * its words: it is to end. */
+MUST_CHECK enum status md5_hex_of_watched_file(const char *path, const struct file_watch *watch,
+                                               char ret_hex[MD5_HEX_SIZE], int64_t *ret_bytes,
+                                               struct failure *failure);
 /* Of an open file, from its beginning, wherever the descriptor stands. STATUS_IO: errno says why.
  */
 MUST_CHECK enum status md5_hex_of_descriptor(int descriptor, char ret_hex[MD5_HEX_SIZE]);

@@ -77,6 +77,15 @@ enum status file_read(struct arena *arena, const char *path, size_t bytes_max,
     return status;
 }
 
+bool file_goes_on(const struct file_watch *watch)
+{
+    bool ends = watch->is_to_end != NULL && watch->is_to_end(watch->context);
+
+    if (ends)
+        errno = ECANCELED;
+    return !ends;
+}
+
 bool file_write_all(int descriptor, struct text text)
 {
     while (text.length > 0) {

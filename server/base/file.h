@@ -30,6 +30,14 @@ bool file_give(int descriptor, const char *path);
 /* Makes a folder, and gives it in the same way. False: errno says why, EEXIST where it was there.
  */
 bool file_make_folder(const char *path, mode_t mode);
+/* For whoever reads or writes a file that may be large, piece by piece: what else is to be done
+ * meanwhile, and whether that is to end. */
+struct file_watch {
+    bool (*is_to_end)(void *context); /* NULL: nothing, and it goes on */
+    void *context;
+};
+/* After a piece. False: it is to end, as errno says. */
+bool file_goes_on(const struct file_watch *watch);
 /* All of it to this descriptor, however many calls it takes. False: errno says why. */
 bool file_write_all(int descriptor, struct text text);
 

@@ -13,6 +13,7 @@
 #include "server/project/hierarchy.h"
 #include "server/submission/batch_desk.h"
 #include "server/submission/template_desk.h"
+#include "server/submit/inputs_lock.h"
 #include "server/submit/jobs.h"
 
 #include <inttypes.h>
@@ -43,6 +44,7 @@ struct submitting {
     struct jobs *jobs;
     int64_t made; /* jobs, in the second walk */
     double renewed;
+    enum status renewal; /* while a file was read */
 };
 
 /* --- each job by itself ----------------------------------------------------------------------- */
@@ -353,6 +355,15 @@ static enum status renew(struct submitting *submitting)
                                : desk_failed(desk, status, "batch");
 }
 
+/* A large input file is read or copied. */
+static bool renew_or_end(void *context)
+{
+    struct submitting *submitting = context;
+
+    submitting->renewal = renew(submitting);
+    return submitting->renewal != STATUS_OK;
+}
+
 static enum status fill_files(const struct wanted_job *job, struct job_argument *arguments,
                               struct failure *failure)
 {
@@ -395,6 +406,8 @@ static enum status make_job(void *context, const struct wanted_job *job)
     status = fill_files(job, arguments, &why);
     if (status == STATUS_OK)
         status = jobs_add(submitting->jobs, &line, &why);
+    if (submitting->renewal != STATUS_OK)
+        return submitting->renewal;
     return status == STATUS_OK
                ? status
                : fail(desk->failure, status, "job %" PRId64 ": %s", submitting->made, why.text);
@@ -437,6 +450,7 @@ static enum status make_jobs(struct submitting *submitting, const struct wanted_
         .is_held = true,
         .counts_jobs = true,
         .names_inputs = true,
+        .watch = {renew_or_end, submitting},
         .now = desk->now};
     enum status status = read_parameters(submitting, &settings.parameters);
 
@@ -516,6 +530,7 @@ enum status desk_submit(struct desk *desk, const struct submitter *submitter,
                                     .wanted = wanted,
                                     .priority = wanted->has_priority ? wanted->priority : 0};
     struct ending_submission ending = {.desk = desk};
+    int lock;
     enum status status = look(&submitting, jobs, look_at_job);
 
     if (status == STATUS_OK && submitting.count == 0)
@@ -528,15 +543,20 @@ enum status desk_submit(struct desk *desk, const struct submitter *submitter,
         status = find_batch(&submitting);
     if (status != STATUS_OK)
         return status;
+    /* Whoever deletes input files may take minutes, and nobody would renew meanwhile. */
+    lock = inputs_lock_shared(text_string(desk->arena, desk->config->download_dir));
     status = repeat_transaction(desk->db, announce, &submitting);
-    if (status != STATUS_OK)
+    if (status != STATUS_OK) {
+        inputs_unlock(lock);
         return desk_failed(desk, status, "batch");
+    }
     status = make_jobs(&submitting, jobs);
     ending.id = *ret_batch = submitting.id;
     ending.is_accepted = status == STATUS_OK;
     if (status != STATUS_DB_UNKNOWN)
         end_submission(&ending);
     jobs_end(submitting.jobs, status == STATUS_OK || status == STATUS_DB_UNKNOWN);
+    inputs_unlock(lock);
     return status;
 }
 

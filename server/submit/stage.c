@@ -30,6 +30,7 @@
 #include "server/base/banned.h"
 
 #define COPY_BYTES    65536
+#define SYNC_BYTES    (INT64_C(64) << 20)
 #define SUM_BYTES_MAX 256
 
 struct staged {
@@ -51,6 +52,7 @@ struct stage {
     size_t copied_count;   /* ever */
     int lock;              /* from the first file on; -1: none yet */
     bool refuses_paths;
+    struct file_watch watch;
 };
 
 struct stage *stage_create(struct arena *arena, const struct config *config)
@@ -95,23 +97,28 @@ static enum status fail_io(struct failure *failure, const char *path, const char
     return fail(failure, STATUS_IO, "%s: %s: %s", path, what, strerror(errno));
 }
 
-static bool copy_bytes(int from, int to)
+/* What is written goes to the disk part by part, so that the last fsync takes no minutes. */
+static bool copy_bytes(int from, int to, const struct file_watch *watch)
 {
     char bytes[COPY_BYTES];
+    int64_t waiting = 0;
+
     for (;;) {
         ssize_t got = read(from, bytes, sizeof bytes);
         if (got < 0 && errno == EINTR)
             continue;
         if (got <= 0)
             return got == 0;
-        for (ssize_t put = 0; put < got;) {
-            ssize_t count = write(to, bytes + put, (size_t)(got - put));
-            if (count < 0 && errno == EINTR)
-                continue;
-            if (count < 0)
+        if (!file_write_all(to, (struct text){bytes, (size_t)got}))
+            return false;
+        waiting += got;
+        if (waiting >= SYNC_BYTES) {
+            if (fdatasync(to) != 0)
                 return false;
-            put += count;
+            waiting = 0;
         }
+        if (!file_goes_on(watch))
+            return false;
     }
 }
 
@@ -121,13 +128,14 @@ struct copy_source {
     struct text text;
 };
 
-static enum status copy_open(const struct copy_source *from, const char *temporary,
-                             const char *target, mode_t mode, struct failure *failure)
+static enum status copy_open(const struct stage *stage, const struct copy_source *from,
+                             const char *temporary, const char *target, mode_t mode,
+                             struct failure *failure)
 {
     int to = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
     if (to < 0)
         return fail_io(failure, temporary, "create");
-    bool copied = (from->descriptor >= 0 ? copy_bytes(from->descriptor, to)
+    bool copied = (from->descriptor >= 0 ? copy_bytes(from->descriptor, to, &stage->watch)
                                          : file_write_all(to, from->text)) &&
                   file_give(to, target) && fchmod(to, mode) == 0 && inputs_made(to) &&
                   fsync(to) == 0;
@@ -150,9 +158,9 @@ static enum status copy_to(struct stage *stage, const struct copy_source *from, 
                            mode_t mode, struct failure *failure)
 {
     struct copied *copied = ARENA_NEW(stage->arena, struct copied);
-    enum status status = copied != NULL
-                             ? copy_open(from, temporary_name(stage, target), target, mode, failure)
-                             : fail(failure, STATUS_NO_MEMORY, "no memory");
+    enum status status = copied != NULL ? copy_open(stage, from, temporary_name(stage, target),
+                                                    target, mode, failure)
+                                        : fail(failure, STATUS_NO_MEMORY, "no memory");
 
     if (status == STATUS_OK) {
         *copied = (struct copied){.path = target, .next = stage->copied};
@@ -184,12 +192,13 @@ static enum status place_file(struct stage *stage, const char *source, const cha
 {
     char there[MD5_HEX_SIZE];
     int64_t bytes;
-    enum status status = md5_hex_of_file(source, file->md5, &file->bytes, failure);
+    enum status status =
+        md5_hex_of_watched_file(source, &stage->watch, file->md5, &file->bytes, failure);
     if (status != STATUS_OK)
         return status;
     if (!inputs_count_on(target))
         return copy_file(stage, source, target, mode, failure);
-    status = md5_hex_of_file(target, there, &bytes, failure);
+    status = md5_hex_of_watched_file(target, &stage->watch, there, &bytes, failure);
     if (status == STATUS_OK && strcmp(there, file->md5) != 0)
         return fail(failure, STATUS_INVALID, "%s exists with different content; %s", target,
                     why_new_name);
@@ -273,7 +282,7 @@ static enum status measure(struct stage *stage, const char *target, struct job_f
 {
     return read_sum(stage, target, file)
                ? STATUS_OK
-               : md5_hex_of_file(target, file->md5, &file->bytes, failure);
+               : md5_hex_of_watched_file(target, &stage->watch, file->md5, &file->bytes, failure);
 }
 
 static enum status find_input(struct stage *stage, struct text argument, struct job_file *file,
@@ -303,6 +312,11 @@ static enum status find_input(struct stage *stage, struct text argument, struct 
         return fail(failure, STATUS_NOT_FOUND, "there is no input file %s", source);
     return fail(failure, STATUS_NOT_FOUND, "%s: no such file, neither here nor in %s", source,
                 target);
+}
+
+void stage_watch(struct stage *stage, const struct file_watch *watch)
+{
+    stage->watch = *watch;
 }
 
 void stage_refuse_paths(struct stage *stage)

@@ -9,6 +9,7 @@
 
 struct arena;
 struct config;
+struct file_watch;
 struct stage;
 
 /* Remembers sizes and MD5s by name, and which files it copied. Texts of the arena. NULL: no
@@ -27,6 +28,8 @@ void stage_keep(struct stage *stage, size_t count);
  * file that lies in the download folders already. With `gzip`, NAME.gz beside it is needed. */
 MUST_CHECK enum status stage_input(struct stage *stage, struct text argument, bool gzip,
                                    struct job_file *ret_file, struct failure *failure);
+/* Asked behind each piece of a file that is read or copied from now on. */
+void stage_watch(struct stage *stage, const struct file_watch *watch);
 /* From now on an argument is a name, which lies in the download folders, and never a path. */
 void stage_refuse_paths(struct stage *stage);
 /* An input file with this content, named jf_ and its MD5. */

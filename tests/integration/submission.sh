@@ -581,9 +581,26 @@ start_submission
 claim "what remains of it" within 60 nothing_is_under_way
 claim "is cancelled" is "$(rows "SELECT state FROM batch WHERE id = $ended") $(count "workunit WHERE batch = $ended AND error_mask = 0")" "3 0"
 
+# --- an input file that takes long to read, as from a slow disk
+slow=$project/download/slow_1
+mkfifo "$slow"
+printf '<submit_batch><authenticator>%s</authenticator><batch><app_name>work</app_name><job>%s</job></batch></submit_batch>' "$account" "$(file local_staged slow_1)" >"$work/slow"
+curl -s --data-urlencode "request@$work/slow" "$(desk)" >"$work/slow.answer" &
+reader=$!
+while printf '%65536s' ''; do sleep 0.1; done >"$slow" 2>/dev/null &
+started+=("$!")
+begun() { rows "SELECT logical_start_time FROM batch WHERE description <> ''"; }
+claim "a slow file is read" within 10 eval '[ "$(begun)" -gt 0 ]'
+before=$(begun)
+rows "UPDATE batch SET logical_start_time = logical_start_time - 40 WHERE description <> ''"
+claim "meanwhile nobody takes the batch for abandoned" within 30 eval '[ "$(begun)" -ge $before ]'
+
 # --- slow lines, as Apache hands them on
 sed -i 's|<submission>1|<submit_threads>2</submit_threads>&|' "$project/config.xml"
 end_process "$submission_pid"
+wait "$reader"
+claim "a process that reads a slow file stops in time" grep -q 'the server stops' "$work/slow.answer"
+rm "$slow"
 rm -f "$work/submission.socket"
 start_submission
 for i in 1 2; do

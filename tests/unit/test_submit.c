@@ -252,6 +252,43 @@ static void staged_file_is_copied_and_measured(void **state)
     assert_int_not_equal(access(target, R_OK), 0);
 }
 
+/* Who copies a large file hears of each piece, first of the reading and then of the copying, and
+ * may end it: then nothing of it is left. */
+static int pieces, pieces_most;
+
+static bool hear_of_piece(void *context)
+{
+    (void)context;
+    return ++pieces > pieces_most;
+}
+
+static void a_large_file_is_watched(void **state)
+{
+    enum { PIECE = 64 * 1024, PIECES = 5 };
+    static char content[PIECES * PIECE + 1];
+    const struct file_watch watch = {.is_to_end = hear_of_piece};
+    struct fixture *fixture = *state;
+    struct job_file file;
+
+    memset(content, 'x', sizeof(content) - 1);
+    fixture->config.uldl_dir_fanout = 0;
+    for (pieces_most = 0; pieces_most <= 2 * PIECES; pieces_most += PIECES / 2) {
+        struct stage *stage = stage_create(fixture->arena, &fixture->config);
+        const char *path = write_file(fixture, "large", content);
+        bool is_done = pieces_most == 2 * PIECES;
+        const char *target = text_string(
+            fixture->arena, text_print(fixture->arena, "%s/download/large", fixture->dir));
+
+        pieces = 0;
+        stage_watch(stage, &watch);
+        assert_status(is_done ? STATUS_OK : STATUS_IO,
+                      stage_input(stage, text_from(path), false, &file, &fixture->failure));
+        assert_int_equal(pieces, is_done ? pieces_most : pieces_most + 1);
+        assert_int_equal(access(target, F_OK) == 0, is_done);
+        stage_end(stage, false);
+    }
+}
+
 static void name_stands_for_one_content(void **state)
 {
     struct fixture *fixture = *state;
@@ -662,6 +699,7 @@ int main(void)
         CASE(a_change_that_is_undone_leaves_the_keys_as_they_were),
         CASE(half_a_pair_is_not_left),
         CASE(staged_file_is_copied_and_measured),
+        CASE(a_large_file_is_watched),
         CASE(name_stands_for_one_content),
         CASE(a_copy_that_another_counts_on_stays),
         CASE(a_copy_that_nobody_counts_on_goes),
