@@ -116,8 +116,9 @@ enum status db_grants_apply(const struct config *config, const struct db_grant *
     for (size_t i = 0; i < count && status == STATUS_OK; i++) {
         status = db_run_text(db, text_string(arena, grants[i].sql));
         if (status != STATUS_OK)
-            (void)fail(failure, status, TEXT_FORMAT ": %s", TEXT_ARG(grants[i].words),
-                       db_error(db));
+            (void)fail(
+                failure, status, TEXT_FORMAT ": %s%s", TEXT_ARG(grants[i].words), db_error(db),
+                status == STATUS_DB_BUG ? " (qmctl init makes tables that are missing)" : "");
     }
     db_close(db);
     arena_destroy(arena);

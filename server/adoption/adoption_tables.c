@@ -199,7 +199,7 @@ static void look_at_upgrades(struct adoption_view *view, struct db *db)
             continue;
         has_ours = false;
         finding = adoption_found(view, ADOPTION_CHANGE, "upgrade", upgrade->name,
-                                 makes.length > 0 ? "adds the server's own tables: " TEXT_FORMAT
+                                 makes.length > 0 ? "adds what is missing of: " TEXT_FORMAT
                                                   : "only its number is recorded" TEXT_FORMAT,
                                  TEXT_ARG(makes));
         if (finding != NULL)

@@ -293,6 +293,33 @@ static void every_table_of_ours_gets_a_primary_key(void **state)
     test_database_destroy(database);
 }
 
+/* What a project of former years lacks of BOINC's tables of batches is made, as in a new one; what
+ * is there stays. */
+static void tables_of_batches_are_made(void **state)
+{
+    static const char *const gone[] = {"batch, user_submit, user_submit_app, job_file,"
+                                       " batch_file_assoc",
+                                       "batch_file_assoc"};
+    struct test_database *whole = test_database_create(true, NULL);
+    struct text text = picture(whole);
+    char *wanted = text_keep(text);
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(gone) / sizeof(gone[0]); i++) {
+        struct test_database *database = database_of_version(0);
+
+        test_sql(database, "INSERT INTO job_file (name) VALUES ('kept'); DROP TABLE %s", gone[i]);
+        assert_status(STATUS_OK, db_schema_upgrade(test_database_config(database), NULL, NULL));
+        text = picture(database);
+        if (!text_is(text, wanted))
+            fail_msg("without %s", gone[i]);
+        assert_i64(test_sql_integer(database, "SELECT COUNT(*) FROM job_file"), (int64_t)i);
+        test_database_destroy(database);
+    }
+    free(wanted);
+    test_database_destroy(whole);
+}
+
 static void a_strange_database_is_refused(void **state)
 {
     struct test_database *database = test_database_create(false, NULL);
@@ -398,6 +425,7 @@ int main(void)
         cmocka_unit_test(an_upgrade_only_adds),
         cmocka_unit_test(an_existing_project_gets_only_our_tables),
         cmocka_unit_test(every_table_of_ours_gets_a_primary_key),
+        cmocka_unit_test(tables_of_batches_are_made),
         cmocka_unit_test(a_strange_database_is_refused),
         cmocka_unit_test(a_newer_database_is_refused),
         cmocka_unit_test(upgrades_go_by_their_numbers),

@@ -22,6 +22,10 @@ qmctl submitter add bob@example.org --all-apps yes >/dev/null
 cp "$demo/in.xml" "$project/templates/work_in"
 cp "$QM_SOURCE_DIR/templates/none_out.xml" "$project/templates/work_out"
 echo x >"$work/input"
+rows "RENAME TABLE batch_file_assoc TO elsewhere"
+qmctl deploy mariadb --db-admin root --apply >"$work/grants" 2>&1
+claim "a right needs its table" grep -q 'batch_file_assoc.*(qmctl init makes tables that are missing)' "$work/grants"
+rows "RENAME TABLE elsewhere TO batch_file_assoc"
 # No more rights than qmctl deploy mariadb gives.
 qmctl deploy mariadb | grep "'${schema}_s'" >"$work/grants.sql"
 database() { mariadb --no-defaults -S "$QM_TEST_SOCKET" "$@"; }
