@@ -11,6 +11,7 @@
 #include "server/submit/template_elements.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "server/base/banned.h"
@@ -170,9 +171,32 @@ enum status input_template_read(struct arena *arena, const char *name, struct te
     return status;
 }
 
+/* Templates of science apps have their deadline there, in seconds with a point; it is rounded up.
+ */
+static enum status read_max_delay(const struct input_template *input,
+                                  const struct template_element *element,
+                                  struct job_parameters *values, struct failure *failure)
+{
+    const struct parameter *parameter = parameter_find(TEXT("delay_bound"), PARAMETER_TEMPLATE);
+    double seconds;
+
+    if (!text_to_real(element->content, &seconds))
+        return template_fail(&input->file, element, failure, "not a number");
+    if (!(seconds > 0 && seconds <= parameter->maximum))
+        return template_fail(&input->file, element, failure, "%.15g is not between 1 and %.15g",
+                             seconds, parameter->maximum);
+    values->delay_bound = (int64_t)ceil(seconds);
+    return STATUS_OK;
+}
+
 enum status input_template_parameters(const struct input_template *input,
                                       struct job_parameters *values, struct failure *failure)
 {
+    const struct template_element *max_delay = template_child(input->workunit, "max_delay");
+
+    /* A delay_bound beside it counts. */
+    if (max_delay != NULL && read_max_delay(input, max_delay, values, failure) != STATUS_OK)
+        return STATUS_INVALID;
     for (const struct template_element *element = input->workunit->first_child; element;
          element = element->next) {
         const struct parameter *parameter = parameter_find(element->name, PARAMETER_TEMPLATE);

@@ -46,6 +46,11 @@ static const struct mistake input_mistakes[] = {
     {"t:5: <rsc_fpops_est>: 0 is not between 1 and 1e+30",
      IN(REFERENCE "\n<rsc_fpops_est>0</rsc_fpops_est>")},
     {"t:5: <delay_bound>: not a whole number", IN(REFERENCE "\n<delay_bound>1.5</delay_bound>")},
+    {"t:5: <max_delay>: not a number", IN(REFERENCE "\n<max_delay>a day</max_delay>")},
+    {"t:5: <max_delay>: 0 is not between 1 and 2147483647",
+     IN(REFERENCE "\n<max_delay>0.000000</max_delay>")},
+    {"t:5: <max_delay>: 3000000000 is not between 1 and 2147483647",
+     IN(REFERENCE "\n<max_delay>3e9</max_delay>")},
     {"t:5: <rsc_memory_bound>: not closed before </workunit> in line 6",
      IN(REFERENCE "\n<rsc_memory_bound>5")},
     {"t:2: <priority>: 6 is not between 1 and 5", WITH_FILE("<priority>6</priority>")},
@@ -316,6 +321,42 @@ static void a_document_of_another_program_is_read(void **state)
     assert_status(STATUS_OK, input_template_parameters(&input, &values, &failure));
     assert_i64(values.delay_bound, 864000);
     assert_i64(values.min_quorum, 1);
+}
+
+/* As the pages for science apps write them: the deadline that was given there holds. */
+static void a_template_of_a_science_app_has_its_deadline(void **state)
+{
+    static const struct {
+        const char *elements;
+        int64_t delay_bound;
+    } cases[] = {
+        {"<max_delay>302400.000000</max_delay>", 302400},
+        {"<max_delay>10666.666667</max_delay>", 10667},
+        {"<max_delay>0.5</max_delay>", 1},
+        {"<max_delay>5</max_delay><delay_bound>7</delay_bound>", 7},
+        {"<delay_bound>7</delay_bound><max_delay>5</max_delay>", 7},
+        {"", 604800},
+    };
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct input_template input;
+        struct job_parameters values;
+        struct text document =
+            text_print(*state,
+                       "<file_info>\n<no_delete/>\n</file_info>\n<workunit>\n"
+                       "<file_ref>\n<open_name>seq.fa</open_name>\n<copy_file/>\n</file_ref>\n"
+                       "<min_quorum>1</min_quorum>\n<target_nresults>1</target_nresults>\n"
+                       "<max_error_results>2</max_error_results>\n<max_total_results>3"
+                       "</max_total_results>\n<max_success_results>3</max_success_results>\n"
+                       "%s\n<buda_app_name>fold1</buda_app_name>\n</workunit>\n",
+                       cases[i].elements);
+
+        parameters_default(&values);
+        assert_status(STATUS_OK, input_template_read(*state, "t", document, &input, NULL));
+        assert_status(STATUS_OK, input_template_parameters(&input, &values, NULL));
+        assert_i64(values.delay_bound, cases[i].delay_bound);
+        assert_i64(values.max_total_results, 3);
+    }
 }
 
 static void sticky_file_keeps_its_attributes(void **state)
@@ -639,6 +680,7 @@ int main(void)
         CASE(template_numbers_win),
         CASE(a_job_may_take_longer_than_estimated),
         CASE(a_document_of_another_program_is_read),
+        CASE(a_template_of_a_science_app_has_its_deadline),
         CASE(sticky_file_keeps_its_attributes),
         CASE(several_files),
         CASE(what_an_example_does_not_have),
