@@ -370,6 +370,19 @@ MUST_CHECK enum status db_admin_queue_counted(struct db *db, struct arena *arena
 MUST_CHECK enum status db_admin_buda_jobs(struct db *db, struct arena *arena, int64_t most,
                                           struct buda_jobs_row **ret_rows, size_t *ret_count);
 
+/* Of each variant of science apps, by its number: what became of the `most` newest results that
+ * were sent with one; and how fast the hosts are that ran it, of `most` variants. Where the project
+ * has no tables for them yet: none. */
+MUST_CHECK enum status db_admin_variant_jobs(struct db *db, struct arena *arena, int64_t most,
+                                             struct variant_jobs_row **ret_rows, size_t *ret_count);
+MUST_CHECK enum status db_admin_variant_speeds(struct db *db, struct arena *arena, int64_t most,
+                                               struct variant_speed_row **ret_rows,
+                                               size_t *ret_count);
+/* Forgets how fast some hundred hosts are with these variants, those after *last, which gets the
+ * last one's id: 0 when there are no more. */
+MUST_CHECK enum status db_admin_variants_forget(struct db *db, const int64_t *variants,
+                                                size_t count, int64_t *last, uint64_t *ret_rows);
+
 /* How many connections this user may have, and how many prepared statements all together. */
 MUST_CHECK enum status db_admin_connection_limits(struct db *db,
                                                   struct connection_limits_row *ret_limits);

@@ -90,6 +90,27 @@ enum status db_admin_host_statistics_forget(struct db *db, int64_t appid, int64_
     return status;
 }
 
+enum status db_admin_variants_forget(struct db *db, const int64_t *variants, size_t count,
+                                     int64_t *last, uint64_t *ret_rows)
+{
+    const struct db_ids of = {variants, count};
+    int64_t ids[LOCKED_MOST];
+    struct id_cursor rows;
+    size_t found = 0;
+    enum status status = DB_QUERY(db, admin_variant_hosts, NULL, &rows, .variants = of,
+                                  .after = *last, .most = LOCKED_MOST);
+
+    *ret_rows = 0;
+    if (status == STATUS_OK)
+        status = db_read_ids(&rows, ids, LOCKED_MOST, &found);
+    if (status == STATUS_OK && found > 0)
+        status = DB_RUN(db, admin_variants_forget, ret_rows, .variants = of, .after = *last,
+                        .last = ids[found - 1]);
+    if (status == STATUS_OK)
+        *last = found == 0 ? 0 : ids[found - 1];
+    return status;
+}
+
 enum status db_admin_run_times(struct db *db, struct arena *arena, int64_t appid, size_t most,
                                struct run_time_row **ret_rows, size_t *ret_count)
 {

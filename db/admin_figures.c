@@ -61,6 +61,29 @@ enum status db_admin_buda_jobs(struct db *db, struct arena *arena, int64_t most,
     return DB_ALL(db, admin_buda_jobs, arena, ret_rows, ret_count, .most = most);
 }
 
+static bool has_variant_tables(struct db *db)
+{
+    return actual_table_exists(db_actual_columns(db), "qm_host_variant");
+}
+
+enum status db_admin_variant_jobs(struct db *db, struct arena *arena, int64_t most,
+                                  struct variant_jobs_row **ret_rows, size_t *ret_count)
+{
+    *ret_count = 0;
+    return has_variant_tables(db)
+               ? DB_ALL(db, admin_variant_jobs, arena, ret_rows, ret_count, .most = most)
+               : STATUS_OK;
+}
+
+enum status db_admin_variant_speeds(struct db *db, struct arena *arena, int64_t most,
+                                    struct variant_speed_row **ret_rows, size_t *ret_count)
+{
+    *ret_count = 0;
+    return has_variant_tables(db)
+               ? DB_ALL(db, admin_variant_speeds, arena, ret_rows, ret_count, .most = most)
+               : STATUS_OK;
+}
+
 static enum status count_queue(struct db *db, int64_t appid, int64_t most, struct queue_line *line)
 {
     const struct {

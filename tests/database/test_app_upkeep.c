@@ -184,6 +184,69 @@ static void run_times_of_successes(void **state)
     assert_real(rows[0].fpops_bound, 1e13, 1);
 }
 
+/* The same results by the variants of science apps that they were sent with; and how fast hosts are
+ * with these, until that is forgotten. */
+static void variants_are_told_apart(void **state)
+{
+    struct test_fixture *fixture = *state;
+    const int64_t forgotten[] = {70, 71};
+    struct run_time_row *times;
+    struct variant_jobs_row *jobs;
+    struct variant_speed_row *speeds;
+    size_t found;
+    int64_t last = 0;
+    uint64_t rows, sum = 0;
+
+    test_sql(fixture->database,
+             "INSERT INTO workunit (id, appid, name, rsc_fpops_est, rsc_fpops_bound)"
+             " VALUES (1, 1, 'a', 1e12, 1e13);"
+             "INSERT INTO result (id, workunitid, appid, name, server_state, outcome, elapsed_time,"
+             " flops_estimate, app_version_id) VALUES"
+             " (1, 1, 1, 'too old', 5, 1, 100, 2e9, 11), (2, 1, 1, 'r2', 5, 1, 100, 2e9, 11),"
+             " (3, 1, 1, 'failed', 5, 3, 100, 2e9, 11), (4, 1, 1, 'out', 4, 0, 0, 2e9, 11),"
+             " (5, 1, 1, 'lost', 5, 4, 0, 2e9, 11), (6, 1, 1, 'no answer', 5, 6, 5, 2e9, 11),"
+             " (7, 1, 1, 'r7', 5, 1, 50, 2e9, 11), (8, 1, 1, 'of none', 5, 1, 5, 2e9, 11),"
+             " (9, 1, 1, 'unsent', 2, 0, 0, 0, 0), (10, 1, 1, 'not needed', 5, 5, 0, 0, 0);"
+             "INSERT INTO qm_result_variant (resultid, variant) VALUES (1, 70), (2, 70), (3, 70),"
+             " (4, 70), (5, 70), (6, 70), (7, 80), (10, 80);"
+             "INSERT INTO qm_host_variant (hostid, variant, et_n, et_avg, et_var, et_q)"
+             " VALUES (1, 70, 3, 1e-9, 0, 0), (2, 70, 1, 5e-9, 0, 0), (3, 70, 0, 0, 0, 0),"
+             " (1, 80, 5, 1e-10, 0, 0)");
+    test_sql(fixture->database,
+             "INSERT INTO qm_host_variant (hostid, variant, et_n, et_avg, et_var, et_q)"
+             " SELECT seq, 71, 1, 1e-9, 0, 0 FROM seq_100_to_1099");
+    assert_status(STATUS_OK,
+                  db_admin_run_times(fixture->db, fixture->arena, 1, 20, &times, &found));
+    assert_int_equal(found, 4);
+    for (size_t i = 0; i < found; i++)
+        assert_i64(times[i].variant, times[i].flop > 1.5e11 ? 70 : times[i].flop > 5e10 ? 80 : 0);
+    assert_status(STATUS_OK, db_admin_variant_jobs(fixture->db, fixture->arena, 7, &jobs, &found));
+    assert_int_equal(found, 2);
+    assert_i64(jobs[0].variant, 70);
+    assert_i64(jobs[0].in_progress, 1);
+    assert_i64(jobs[0].succeeded, 1);
+    assert_i64(jobs[0].failed, 2);
+    assert_i64(jobs[0].lost, 1);
+    assert_i64(jobs[1].variant, 80);
+    assert_i64(jobs[1].succeeded, 1);
+    assert_i64(jobs[1].failed + jobs[1].lost + jobs[1].in_progress, 0);
+    assert_status(STATUS_OK,
+                  db_admin_variant_speeds(fixture->db, fixture->arena, 10, &speeds, &found));
+    assert_int_equal(found, 3);
+    assert_i64(speeds[0].variant, 70);
+    assert_i64(speeds[0].hosts, 2);
+    assert_real(speeds[0].runs, 4, 0);
+    assert_real(speeds[0].flops, 5e8, 1); /* 4 jobs in 8 ns for each FLOP of one */
+    do {
+        assert_status(STATUS_OK, db_admin_variants_forget(fixture->db, forgotten, 2, &last, &rows));
+        assert_status(STATUS_OK, db_commit(fixture->db));
+        sum += rows;
+    } while (last != 0);
+    assert_i64((int64_t)sum, 1003);
+    assert_i64(count(fixture, "qm_host_variant WHERE variant = 80"), 1);
+    assert_i64(count(fixture, "qm_host_variant"), 1);
+}
+
 #define CASE(name) cmocka_unit_test_setup_teardown(name, setup, test_fixture_close)
 
 int main(void)
@@ -194,6 +257,7 @@ int main(void)
         CASE(jobs_by_class_in_pieces),
         CASE(statistics_are_forgotten),
         CASE(run_times_of_successes),
+        CASE(variants_are_told_apart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -667,12 +667,15 @@ sql -e "SET sql_mode = ''; INSERT INTO $database.host SET id = 42, userid = 1; I
 counts() { sql -e "SELECT (SELECT COUNT(*) FROM $database.workunit WHERE error_mask = 0), (SELECT COUNT(*) FROM $database.host),
     (SELECT COUNT(*) FROM $database.user)"; }
 before=$(counts)
+mkdir -p "$project/buda_apps/fold"
+echo '{"name": "fold"}' >"$project/buda_apps/fold/desc.json"
 asking=0
 while read -r -a words; do
     case ${words[*]} in
     "user delete") words+=(ada@example.org) ;;
     "host delete") words+=(42) ;;
     "app forget") words+=(demo) ;;
+    "buda forget") words+=(fold) ;;
     "jobs cancel") words+=(--batch 7) ;;
     "batch abort") words+=(7) ;;
     "host sweep" | "jobs sweep") words+=(--delete) ;;
@@ -688,7 +691,8 @@ done < <("$qmctl" --help | sed -n 's/^  \([a-z][a-z-]* \?[a-z]*\)  .*/\1/p' | wh
     # shellcheck disable=SC2086 # two words are two arguments
     "$qmctl" $words --help | grep -q '^  --yes ' && echo "$words"
 done | grep -v '^adopt$') # which asks too: adoption.sh
-same "commands that ask" "$asking" 10
+rm -r "$project/buda_apps"
+same "commands that ask" "$asking" 11
 same "and do nothing meanwhile" "$(counts)" "$before"
 expect 0 'deleted: 1 host' asked 42 host delete 42
 expect 0 '^1 host whose account is gone .--delete deletes.$' in_project host sweep
@@ -968,6 +972,18 @@ expect 0 '' in_project buda check
 expect 0 $'^arm_cpu\tarm\t\t23' in_project buda show fold --tsv
 expect 0 '"app": "fold", "long_name": "Fold", "variants": 1, "unsent": 1, "in_progress": 0' in_project buda list --json
 expect 1 'there is no science app' in_project buda show fald
+sql -e "SET @variant = CONV(LEFT(MD5('fold/arm_cpu'), 15), 16, 10); SET sql_mode = '';
+    INSERT INTO $database.result SET id = 9000003, name = 'science_1', workunitid = 9000001, appid = 1, server_state = 5, outcome = 1,
+        elapsed_time = 100, flops_estimate = 2e9, app_version_id = 1;
+    INSERT INTO $database.result SET id = 9000004, name = 'science_2', workunitid = 9000001, appid = 1, server_state = 5, outcome = 3;
+    UPDATE $database.workunit SET rsc_fpops_est = 1e12 WHERE id = 9000001;
+    INSERT INTO $database.qm_result_variant VALUES (9000003, @variant), (9000004, @variant);
+    INSERT INTO $database.qm_host_variant VALUES (1, @variant, 4, 5e-10, 0, 0), (2, @variant, 1, 5e-10, 0, 0)"
+expect 0 $'^arm_cpu\tarm\t\t23\t0\t1\t1\t0\t2\t2.000' in_project buda show fold --tsv
+expect 0 'demo.*, fold/arm_cpu +1 ' in_project app estimates demo
+expect 0 'would forget the run times of fold, of 2 pairs' in_project buda forget fold --dry-run
+expect 0 '^\{"app": "fold", "host_variants": 2\}$' in_project buda forget fold --yes --json
+expect 0 $'^arm_cpu\tarm\t\t23\t0\t1\t1\t0\t0\t' in_project buda show fold --tsv
 sql -e "DELETE FROM $database.workunit WHERE id > 9000000; DELETE FROM $database.result WHERE id > 9000000"
 rm -r "$project/buda_apps"
 sql "$database" -e "SET sql_mode = ''; INSERT INTO workunit (name, appid, rsc_fpops_est, delay_bound, assimilate_state, error_mask)

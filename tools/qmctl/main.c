@@ -345,6 +345,9 @@ static const struct option sweep_options[] = {
 static const struct option app_forget_options[] = {
     {"dry-run", NULL, NULL, "Change nothing; print how many statistics would be reset."},
 };
+static const struct option buda_forget_options[] = {
+    {"dry-run", NULL, NULL, "Change nothing; print how many run times would be reset."},
+};
 static const struct option hosts_options[] = {
     {"order", NULL, "WORD",
      "The order: newest, contact (the last), failures (the largest recent share), jobs (in "
@@ -557,7 +560,8 @@ const struct subcommand subcommands[] = {
      "qmctl app classes demo --release 257", OPTIONS(app_classes_options), .arguments_min = 1,
      .arguments_max = 1, .run = command_app_classes},
     {"app estimates", "[NAME]",
-     "Compares the actual work of jobs with their rsc_fpops_est, by version, in the newest 10000 "
+     "Compares the actual work of jobs with their rsc_fpops_est, by version and by variant of a "
+     "science app in containers, in the newest 10000 "
      "results of each application: median is elapsed time times peak FLOPS of the device, divided "
      "by rsc_fpops_est; low and high are the 5th and 95th percentile. 1 is right; advice says what "
      "to change.",
@@ -565,7 +569,8 @@ const struct subcommand subcommands[] = {
     {"app forget", "NAME",
      "Resets the statistics of an application: the run times and efficiency of its versions, and "
      "of each host with them, a few hundred hosts at a time. Use it if the estimates of the jobs "
-     "were wrong by far. Quotas, turnaround times and trust stay. If interrupted, run it again.",
+     "were wrong by far. Quotas, turnaround times and trust stay; the run times of science apps in "
+     "containers are reset by qmctl buda forget. If interrupted, run it again.",
      "qmctl app forget demo", OPTIONS(app_forget_options), .arguments_min = 1, .arguments_max = 1,
      .asks = true, .run = command_app_forget},
     {"buda list", "",
@@ -576,8 +581,17 @@ const struct subcommand subcommands[] = {
      "qmctl buda list --tsv", .run = command_buda_list},
     {"buda show", "APP",
      "Shows the variants of a science app: the kind of CPU and the plan class that they are for "
-     "(none: one CPU), and the bytes of file_infos and file_refs, which go with each job.",
+     "(none: one CPU), the bytes of file_infos and file_refs, which go with each job, and what "
+     "became of its jobs among the newest 100000 results that were sent with a variant: failed "
+     "ones had an error on the host or gave an answer that is none, lost ones were not reported. "
+     "gflops is what all hosts with it have computed by the time that they took.",
      "qmctl buda show fold1", .arguments_min = 1, .arguments_max = 1, .run = command_buda_show},
+    {"buda forget", "APP",
+     "Resets the run times of a science app, of each host with each of its variants, a few hundred "
+     "hosts at a time. Use it if the estimates of its jobs were wrong by far, or a variant has "
+     "become faster. If interrupted, run it again.",
+     "qmctl buda forget fold1", OPTIONS(buda_forget_options), .arguments_min = 1,
+     .arguments_max = 1, .asks = true, .run = command_buda_forget},
     {"buda check", "",
      "Names the files in buda_apps that cannot be used, and why, in the words of the server's log. "
      "Exit status 1 if there is one.",

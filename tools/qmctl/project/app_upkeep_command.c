@@ -7,6 +7,7 @@
 #include "server/passes/pass_repeat.h"
 #include "server/policy/host/hr_class.h"
 #include "server/submit/estimate_advice.h"
+#include "tools/qmctl/project/buda_apps.h"
 #include "tools/qmctl/project/version_rows.h"
 #include "tools/qmctl/session/commands.h"
 #include "tools/qmctl/session/confirm.h"
@@ -328,13 +329,33 @@ enum exit_code command_app_forget(struct session *session)
 /* --- estimates ---------------------------------------------------------------------------------
  */
 
-static struct text title_of(struct session *session, const struct version_entry_row *versions,
-                            size_t count, int64_t id)
+/* What names are looked up in. */
+struct estimated {
+    struct version_entry_row *versions;
+    size_t version_count;
+    struct buda_apps buda;
+};
+
+static struct text title_of_version(struct session *session, const struct estimated *estimated,
+                                    int64_t id)
 {
-    for (size_t i = 0; i < count; i++)
-        if (versions[i].app_version.id == id)
-            return version_title(session->arena, &versions[i]);
+    for (size_t i = 0; i < estimated->version_count; i++)
+        if (estimated->versions[i].app_version.id == id)
+            return version_title(session->arena, &estimated->versions[i]);
     return id < 0 ? TEXT("versions of volunteers") : TEXT("a version that is gone");
+}
+
+/* Of a wrapper, with what ran in it. */
+static struct text title_of(struct session *session, const struct estimated *estimated,
+                            const struct run_time_row *row)
+{
+    struct text version = title_of_version(session, estimated, row->app_version_id);
+
+    return row->variant == 0
+               ? version
+               : text_print(
+                     session->arena, TEXT_FORMAT ", " TEXT_FORMAT, TEXT_ARG(version),
+                     TEXT_ARG(buda_variant_title(session->arena, &estimated->buda, row->variant)));
 }
 
 static void add_spread(struct output_table *table, struct text app, struct text version,
@@ -353,15 +374,16 @@ static void add_spread(struct output_table *table, struct text app, struct text 
 
 static int compare_versions(const void *a, const void *b)
 {
-    int64_t left = ((const struct run_time_row *)a)->app_version_id;
-    int64_t right = ((const struct run_time_row *)b)->app_version_id;
+    const struct run_time_row *left = a, *right = b;
 
-    return (left > right) - (left < right);
+    if (left->app_version_id != right->app_version_id)
+        return left->app_version_id > right->app_version_id ? 1 : -1;
+    return (left->variant > right->variant) - (left->variant < right->variant);
 }
 
-/* A line for each version, and one for all where there are several. */
+/* A line for each version and variant, and one for all where there are several. */
 static enum status add_app(struct output_table *table, const struct app_row *app,
-                           const struct version_entry_row *versions, size_t version_count)
+                           const struct estimated *estimated)
 {
     struct session *session = table->session;
     struct run_time_row *rows = NULL;
@@ -384,14 +406,13 @@ static enum status add_app(struct output_table *table, const struct app_row *app
         samples[i] = (struct estimate_sample){.flop = rows[i].flop,
                                               .fpops_est = rows[i].fpops_est,
                                               .fpops_bound = rows[i].fpops_bound};
-        if (i + 1 < count && rows[i + 1].app_version_id == rows[i].app_version_id)
+        if (i + 1 < count && compare_versions(&rows[i], &rows[i + 1]) == 0)
             continue;
-        add_spread(table, app->name,
-                   title_of(session, versions, version_count, rows[i].app_version_id),
-                   &samples[first], i + 1 - first);
+        add_spread(table, app->name, title_of(session, estimated, &rows[i]), &samples[first],
+                   i + 1 - first);
         first = i + 1;
     }
-    if (count == 0 || rows[0].app_version_id != rows[count - 1].app_version_id)
+    if (count == 0 || compare_versions(&rows[0], &rows[count - 1]) != 0)
         add_spread(table, app->name, TEXT("all"), samples, count);
     return STATUS_OK;
 }
@@ -401,23 +422,26 @@ enum exit_code command_app_estimates(struct session *session)
     static const char *const titles[] = {"app",    "version", "results", "low",
                                          "median", "high",    "advice"};
     struct output_table table = TABLE_BEGIN(session, "estimates", titles);
-    struct version_entry_row *versions = NULL;
+    struct estimated estimated = {0};
     struct app_row *apps = NULL, app = {.id = 0};
-    size_t count = 0, version_count = 0;
+    size_t count = 0;
     enum status status = session_db(session);
 
+    if (status == STATUS_OK)
+        status = buda_apps_read(session, &estimated.buda);
     if (status == STATUS_OK && session->argument_count > 0)
         status = session_app(session, session->arguments[0], &app);
     if (status == STATUS_OK)
         status = session_db_failed(
             session, db_admin_apps(session->db, session->arena, &apps, &count), "apps");
     if (status == STATUS_OK)
-        status = session_db_failed(
-            session, db_admin_versions(session->db, session->arena, &versions, &version_count),
-            "versions");
+        status = session_db_failed(session,
+                                   db_admin_versions(session->db, session->arena,
+                                                     &estimated.versions, &estimated.version_count),
+                                   "versions");
     for (size_t i = 0; i < count && status == STATUS_OK; i++)
         if (app.id == 0 || apps[i].id == app.id)
-            status = add_app(&table, &apps[i], versions, version_count);
+            status = add_app(&table, &apps[i], &estimated);
     if (status != STATUS_OK)
         return session_failed(session);
     table_print(&table);

@@ -17,6 +17,7 @@ enum exit_code command_sign(struct session *session);
 enum exit_code command_app_add(struct session *session);
 enum exit_code command_app_list(struct session *session);
 enum exit_code command_buda_check(struct session *session);
+enum exit_code command_buda_forget(struct session *session);
 enum exit_code command_buda_list(struct session *session);
 enum exit_code command_buda_show(struct session *session);
 enum exit_code command_app_show(struct session *session);
