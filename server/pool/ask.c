@@ -51,7 +51,7 @@ struct pool_search {
     struct pool_place full_at; /* where the first lane was full */
     size_t steps;
     bool gave_up;
-    bool is_cut;               /* it gave up in a tree, */
+    bool is_cut;               /* it gave up among jobs that do not suit, */
     struct class_rank reached; /* behind this class, of the group where it got least far */
     slot *picked;              /* jobs, class by class */
     size_t picked_count, walk;
@@ -82,21 +82,30 @@ static struct pool_place place_of(const struct class_rank *rank)
     return (struct pool_place){true, rank->is_of_others, rank->priority, rank->resultid};
 }
 
-/* A group was searched in part only; the next search begins there. */
+/* A group was searched in part only, as jobs in it do not suit; the next search begins there. */
 static void note_cut(struct pool_search *search, const struct class_rank *reached)
 {
     if (!search->is_cut || rank_compare(reached, &search->reached) < 0)
         search->reached = *reached;
-    search->is_cut = search->gave_up = true;
+    search->is_cut = true;
+}
+
+static bool class_suits(void *context, const struct class_node *node)
+{
+    const struct pool_search *search = context;
+    struct pool_job common;
+
+    class_describe(search->pool, node, &common);
+    return search->question->suits(search->question->context, &common);
 }
 
 /* For the classes of a group that suit. */
-static struct tree_search search_in(const struct pool_search *search,
-                                    const struct pool_terms *terms, size_t steps)
+static struct tree_search search_in(struct pool_search *search, const struct pool_terms *terms,
+                                    size_t steps)
 {
     return (struct tree_search){.limits = terms->limits,
-                                .suits = search->question->suits,
-                                .context = search->question->context,
+                                .suits = search->question->suits != NULL ? class_suits : NULL,
+                                .context = search,
                                 .steps = steps};
 }
 
@@ -115,8 +124,11 @@ static void run(struct pool_search *search, struct group_runner *runner,
     search->steps -= steps - tree.steps;
     if (runner->best != 0)
         runner->rank = class_rank_of(class_at(search->pool, runner->best));
-    else if (tree.steps == 0)
-        note_cut(search, &tree.reached);
+    else if (tree.steps == 0) {
+        search->gave_up = true;
+        if (tree.met_unsuited)
+            note_cut(search, &tree.reached);
+    }
 }
 
 /* The groups of a stream that pass join the search, each with its best class behind `after`. False:
@@ -433,7 +445,7 @@ static void mark_taken(const struct pool_search *search, bool marks)
     }
 }
 
-static bool class_is_wished(const struct pool_search *search, const struct class_node *node)
+static bool class_is_wished(struct pool_search *search, const struct class_node *node)
 {
     struct pool_terms terms;
     struct tree_search tree;
@@ -442,14 +454,14 @@ static bool class_is_wished(const struct pool_search *search, const struct class
                                  &group_at(search->pool, node->group)->key, &terms))
         return false;
     tree = search_in(search, &terms, 0);
-    return tree_fits(search->pool, node, &tree);
+    return tree_fits(node, &tree);
 }
 
 /* Whether other requests have taken a job that this host could do and does not see: they may put
  * it back. A job of a class that the host sees is no better; but with rules of one result per user
  * or host it may be. To say yes for any taken job would have hosts that nothing suits ask the
  * database each time that others are busy. Called before the asker takes more. */
-static void look_at_others(const struct pool_search *search, struct pool_answer *answer)
+static void look_at_others(struct pool_search *search, struct pool_answer *answer)
 {
     struct pool *pool = search->pool;
     bool is_served = search->question->used_count > 0;

@@ -207,16 +207,16 @@ void tree_remove(const struct pool *pool, slot *root, slot number);
 /* Which classes a search is for, and how far it got. */
 struct tree_search {
     const double *limits;
-    pool_suits *suits; /* NULL: any within the limits */
+    bool (*suits)(void *context, const struct class_node *node); /* NULL: any within the limits */
     void *context;
     size_t steps;              /* counts down by what is examined; at 0 the search gives up */
     struct class_rank reached; /* up to here nothing was left out, where it gave up */
+    bool met_unsuited;
 };
 /* The first behind `after` (NULL: of all); 0: none, or it gave up. */
 slot tree_first(const struct pool *pool, slot root, const struct class_rank *after,
                 struct tree_search *search);
-bool tree_fits(const struct pool *pool, const struct class_node *node,
-               const struct tree_search *search);
+bool tree_fits(const struct class_node *node, const struct tree_search *search);
 /* The one that needs least of `which` and is within the other limits (NULL: no limits), if that is
  * less than *best; 0: none. */
 slot tree_least(const struct pool *pool, slot root, enum class_limit which, const double *limits,

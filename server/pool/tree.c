@@ -155,33 +155,26 @@ static bool is_within(const struct class_node *node, const double *limits)
     return true;
 }
 
-static bool suits(const struct pool *pool, const struct class_node *node,
-                  const struct tree_search *search)
+static bool suits(const struct class_node *node, const struct tree_search *search)
 {
-    struct pool_job common;
-
-    if (search->suits == NULL)
-        return true;
-    class_describe(pool, node, &common);
-    return search->suits(search->context, &common);
+    return search->suits == NULL || search->suits(search->context, node);
 }
 
-bool tree_fits(const struct pool *pool, const struct class_node *node,
-               const struct tree_search *search)
+bool tree_fits(const struct class_node *node, const struct tree_search *search)
 {
-    return is_within(node, search->limits) && suits(pool, node, search);
+    return is_within(node, search->limits) && suits(node, search);
 }
 
 /* One that does not suit has taken as long as many steps. */
-static bool examine(const struct pool *pool, const struct class_node *node,
-                    struct tree_search *search)
+static bool examine(const struct class_node *node, struct tree_search *search)
 {
     size_t steps = 0;
 
     if (is_within(node, search->limits)) {
-        if (suits(pool, node, search))
+        if (suits(node, search))
             return true;
         steps = UNSUITED_STEPS;
+        search->met_unsuited = true;
     }
     search->steps -= search->steps < steps ? search->steps : steps;
     search->reached = class_rank_of(node);
@@ -205,7 +198,7 @@ slot tree_first(const struct pool *pool, slot root, const struct class_rank *aft
     if (after != NULL && rank_compare(&rank, after) <= 0)
         return tree_first(pool, node->right, after, search);
     found = tree_first(pool, node->left, after, search);
-    if (found == 0 && search->steps > 0 && examine(pool, node, search))
+    if (found == 0 && search->steps > 0 && examine(node, search))
         found = root;
     if (found == 0)
         found = tree_first(pool, node->right, NULL, search);
