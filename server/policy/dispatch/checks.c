@@ -128,16 +128,24 @@ static int64_t hurry_within(const struct host_view *view, int64_t batch)
     return found != NULL ? found->within : 0;
 }
 
+/* A host of which nothing is known is none. */
+static bool returns_soon(struct job_question *question)
+{
+    double within = (double)hurry_within(question->view, question->job->workunit->batch);
+    double turnaround = question->view->host->avg_turnaround;
+
+    if (within == 0 || (turnaround > 0 && turnaround <= within))
+        return true;
+    question->need = within;
+    question->have = turnaround;
+    return false;
+}
+
 static bool is_fast_enough(struct job_question *question)
 {
-    const struct host_view *view = question->view;
-    int64_t within = hurry_within(view, question->job->workunit->batch);
-    double turnaround = view->host->avg_turnaround;
-
-    if (within > 0 && !(turnaround > 0 && turnaround <= (double)within))
-        return false;
     /* The project's program for batches keeps this in the column. */
-    return !job_is_accelerated(view->config, question->job) || view->host->error_rate > 0;
+    return !job_is_accelerated(question->view->config, question->job) ||
+           question->view->host->error_rate > 0;
 }
 
 static bool resource_is_allowed(struct job_question *question)
