@@ -4,6 +4,7 @@
 #include "db/batches.h"
 #include "server/base/arena.h"
 #include "server/base/clock.h"
+#include "server/passes/batch_date_pass.h"
 #include "server/passes/hurry_pass.h"
 #include "server/passes/pass_repeat.h"
 
@@ -106,7 +107,11 @@ static enum status refresh_listed(struct pass_owner *owner, const struct hurries
     struct batch_work work = {.owner = owner, .id = id, .now = now};
     enum status status = run(refresh_one, &work);
 
-    return status == STATUS_OK ? hurry_batch(owner, hurries, id, work.unfinished, now) : status;
+    if (status == STATUS_OK)
+        status = hurry_batch(owner, hurries, id, work.unfinished, now);
+    return status == STATUS_OK && work.unfinished > 0
+               ? batch_date_batch(owner, id, hurry_is_wanted(owner, hurries, id), now)
+               : status;
 }
 
 static enum status expire_one(struct pass_owner *owner, int64_t id, int64_t now)
@@ -158,6 +163,8 @@ enum status batch_pass(struct pass_owner *owner, int64_t now, struct batch_sched
     if (began < schedule->refresh_at || !db_has_batches(owner->db))
         return STATUS_OK;
     status = hurry_begin(owner, &hurries);
+    if (status == STATUS_OK)
+        status = batch_dates_begin(owner);
     if (status == STATUS_OK)
         status = walk_batches(owner, now, hurries);
     arena_rewind(owner->arena, mark);

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Keeps the rows of batches up to date (db/batches.h draws their states): counts of jobs while
- * these end; batches whose `expire_time` has passed are aborted and retired; an administrator or
- * the owner can end one early. Each step can be repeated after an interruption. */
+ * these end, and when that will be (batch_date_pass.h); batches whose `expire_time` has passed are
+ * aborted and retired; an administrator or the owner can end one early. Each step can be repeated
+ * after an interruption. */
 #ifndef SERVER_PASSES_BATCH_PASS_H
 #define SERVER_PASSES_BATCH_PASS_H
 

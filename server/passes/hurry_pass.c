@@ -90,12 +90,12 @@ static enum status write_plan(void *subject)
     return status == STATUS_OK ? db_commit(db) : status;
 }
 
-/* And in a hurry. If not, no limit of former times may stay. */
-static bool is_near_end(const struct config *config, const struct hurry_row *known,
-                        int64_t unfinished)
+bool hurry_is_wanted(const struct pass_owner *owner, const struct hurries *hurries, int64_t batch)
 {
-    return unfinished > 0 && unfinished <= OPEN_MOST && config_hurry_lacks(config) == NULL &&
-           (config->hurry_batches || (known != NULL && known->wanted != 0));
+    const struct hurry_row *known = find(hurries, batch);
+
+    return config_hurry_lacks(owner->config) == NULL &&
+           (owner->config->hurry_batches || (known != NULL && known->wanted != 0));
 }
 
 enum status hurry_batch(struct pass_owner *owner, const struct hurries *hurries, int64_t batch,
@@ -106,7 +106,8 @@ enum status hurry_batch(struct pass_owner *owner, const struct hurries *hurries,
     struct arena_mark mark = arena_mark(owner->arena);
     enum status status = STATUS_OK;
 
-    if (is_near_end(owner->config, known, unfinished))
+    /* If not, no limit of former times may stay. */
+    if (unfinished > 0 && unfinished <= OPEN_MOST && hurry_is_wanted(owner, hurries, batch))
         status = decide(&work);
     if (status == STATUS_OK &&
         (work.plan.job_count > 0 || work.plan.within != (known != NULL ? known->within : 0)))

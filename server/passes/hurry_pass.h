@@ -16,4 +16,7 @@ MUST_CHECK enum status hurry_begin(struct pass_owner *owner, struct hurries **re
 MUST_CHECK enum status hurry_batch(struct pass_owner *owner, const struct hurries *hurries,
                                    int64_t batch, int64_t unfinished, int64_t now);
 
+/* Whether it is in one, near its end or not. */
+bool hurry_is_wanted(const struct pass_owner *owner, const struct hurries *hurries, int64_t batch);
+
 #endif

@@ -523,6 +523,64 @@ static void who_is_over_is_forgotten(void **state)
     assert_i64(number("COUNT(*) FROM qm_hurry"), 0);
 }
 
+/* --- when it will be done --------------------------------------------------------------------- */
+
+static void a_batch_says_when_it_will_be_done(void **state)
+{
+    int64_t half, most;
+
+    (void)state;
+    come_near_the_end();
+    test_sql(fixture->database, "UPDATE workunit SET delay_bound = 360000");
+    pass(NOW);
+    half = number("est_completion_time FROM batch WHERE id = 1");
+    most = number("most FROM qm_batch_date WHERE batch = 1");
+    assert_true(half > NOW + 100 * 3600 && half < most && most < NOW + 300 * 3600);
+    assert_i64(number("half FROM qm_batch_date WHERE batch = 1"), half);
+    assert_i64(number("made_at FROM qm_batch_date WHERE batch = 1"), NOW);
+    test_sql(fixture->database, "UPDATE workunit SET canonical_resultid = id WHERE id > 500");
+    pass(NOW + 10);
+    assert_i64(number("est_completion_time FROM batch WHERE id = 1"), 0);
+    pass(NOW + 20);
+    assert_i64(number("COUNT(*) FROM qm_batch_date"), 0);
+}
+
+/* Half of its jobs are unsent: it depends on what goes before and how much is handed out. */
+static void what_stands_before_a_batch_makes_it_later(void **state)
+{
+    int64_t half;
+
+    (void)state;
+    come_near_the_end();
+    test_sql(fixture->database,
+             "UPDATE workunit SET delay_bound = 360000;"
+             "UPDATE result SET server_state = 2, sent_time = 0 WHERE id > 550"
+             " AND batch = 1; UPDATE result SET sent_time = %d WHERE sent_time > %d",
+             NOW - 25200, NOW - 21600);
+    pass(NOW);
+    assert_i64(number("half FROM qm_batch_date WHERE batch = 1"), 0); /* nothing was handed out */
+    test_sql(fixture->database,
+             "INSERT INTO qm_fate (hour, process, appid, app_version_id, batch, fate, exit_status,"
+             " results) VALUES (%d, 1, 1, 1, 0, 1, 0, 40), (%d, 1, 1, 1, 0, 2, 0, 9999),"
+             " (%d, 1, 1, 1, 0, 1, 0, 9999)",
+             NOW / 3600 - 4, NOW / 3600 - 4, NOW / 3600 - 7);
+    pass(NOW);
+    half = number("half FROM qm_batch_date WHERE batch = 1");
+    assert_true(half > NOW);
+    assert_i64(number("ahead FROM qm_batch_date WHERE batch = 1"), 0);
+    test_sql(fixture->database,
+             "INSERT INTO result (name, workunitid, appid, batch, server_state, priority)"
+             " SELECT CONCAT('more_', seq), 9000, 2, 0, 2, 1 FROM seq_1_to_1000");
+    pass(NOW);
+    assert_i64(number("ahead FROM qm_batch_date WHERE batch = 1"), 1000);
+    /* 10 an hour */
+    assert_true(number("half FROM qm_batch_date WHERE batch = 1") > half + 60 * 3600);
+    test_sql(fixture->database, "UPDATE result SET priority = 0, id = id + 100000 WHERE batch = 0");
+    pass(NOW);
+    assert_i64(number("ahead FROM qm_batch_date WHERE batch = 1"), 0);
+    assert_i64(number("half FROM qm_batch_date WHERE batch = 1"), half);
+}
+
 /* --- which there are ---------------------------------------------------------------------------
  */
 
@@ -692,6 +750,8 @@ int main(void)
         CASE(late_jobs_get_one_result_more),
         CASE(an_answer_or_an_option_that_lacks_stops_it),
         CASE(all_batches_may_be_in_a_hurry),
+        CASE(a_batch_says_when_it_will_be_done),
+        CASE(what_stands_before_a_batch_makes_it_later),
         CASE(who_is_over_is_forgotten),
         CASE(lists_have_numbers_that_only_jobs_have_and_rows_without_jobs),
         CASE(a_name_of_several_is_nobodys),

@@ -713,12 +713,17 @@ const struct subcommand subcommands[] = {
      "qmctl batch add genomes --app demo --owner ada@example.org", OPTIONS(batch_add_options),
      .arguments_min = 1, .arguments_max = 1, .run = command_batch_add},
     {"batch list", "",
-     "Lists batches with their progress, the percentage of finished jobs. Those without a name are "
+     "Lists batches with their progress, the percentage of finished jobs, and with the dates by "
+     "which they will probably be done (qmctl batch show). Those without a name are "
      "numbers that jobs were given. output_bytes is the size of the output files of finished jobs, "
      "as qmctl transition has counted it; they stay until the batch is retired.",
      "qmctl batch list --app demo", OPTIONS(batch_list_options), .run = command_batch_list},
-    {"batch show", "BATCH", "Shows a batch, by its number or name.", "qmctl batch show genomes",
-     .arguments_min = 1, .arguments_max = 1, .run = command_batch_show},
+    {"batch show", "BATCH",
+     "Shows a batch, by its number or name. Half of the batches like it would be done by half_by, "
+     "nine of ten by nine_tenths_by, as qmctl transition estimated when it counted the jobs last "
+     "(policy(7) 13.10); ahead is how many unsent jobs of others are sent before its own. Both "
+     "dates are empty while too little is known.",
+     "qmctl batch show genomes", .arguments_min = 1, .arguments_max = 1, .run = command_batch_show},
     {"batch set", "BATCH",
      "Changes the name, the owner or the end of a batch, or puts it in a hurry.",
      "qmctl batch set genomes --days 30", OPTIONS(batch_set_options), .arguments_min = 1,

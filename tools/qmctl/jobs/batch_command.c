@@ -35,9 +35,9 @@ static int64_t percent_of(const struct batch_row *row)
 }
 
 static const char *const batch_titles[] = {
-    "batch",   "name",      "owner",     "app",     "state",       "jobs",
-    "done",    "failed",    "cancelled", "percent", "unsent",      "in_progress",
-    "created", "completed", "expires",   "hurry",   "output_bytes"};
+    "batch",   "name",      "owner",        "app",     "state",          "jobs",    "done",
+    "failed",  "cancelled", "percent",      "unsent",  "in_progress",    "created", "completed",
+    "expires", "hurry",     "output_bytes", "half_by", "nine_tenths_by", "ahead"};
 
 static void put_batch(struct output_table *table, const struct batch_view *batch)
 {
@@ -60,6 +60,9 @@ static void put_batch(struct output_table *table, const struct batch_view *batch
     table_time(table, row->expires);
     table_text(table, row->hurry != 0 ? TEXT("yes") : TEXT("no"));
     table_number(table, row->output_bytes);
+    table_time(table, row->half);
+    table_time(table, row->most);
+    table_number(table, row->ahead);
 }
 
 static enum status read_batches(struct session *session, const struct answer_filter *filter,
@@ -88,6 +91,24 @@ enum exit_code command_batch_list(struct session *session)
         filter);
 }
 
+/* For people, who need not know the titles. */
+static void tell_date(const struct session *session, const struct batch_row *row)
+{
+    struct text half = moment_words(session, row->half), most = moment_words(session, row->most);
+
+    if (session->form != FORM_TEXT || row->half == 0 || row->most == 0)
+        return;
+    shown_write(stdout,
+                text_print(session->arena,
+                           "half of such batches would be done by " TEXT_FORMAT
+                           ", nine of ten by " TEXT_FORMAT "; " COUNT_FORMAT
+                           " of others %s before it",
+                           TEXT_ARG(half), TEXT_ARG(most), COUNT_ARG(row->ahead, "job"),
+                           row->ahead == 1 ? "goes" : "go"),
+                "");
+    putchar('\n');
+}
+
 enum exit_code command_batch_show(struct session *session)
 {
     struct output_table table = TABLE_BEGIN(session, "batches", batch_titles);
@@ -108,6 +129,7 @@ enum exit_code command_batch_show(struct session *session)
         return session_failed(session);
     put_batch(&table, rows);
     table_print_row(&table);
+    tell_date(session, &rows->row);
     return EXIT_DONE;
 }
 

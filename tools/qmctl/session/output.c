@@ -106,18 +106,23 @@ void table_real(struct output_table *table, double number, int decimals)
     add_cell(table, text_print(table->session->arena, "%.*f", decimals, number), true);
 }
 
-void table_time(struct output_table *table, int64_t epoch)
+struct text moment_words(const struct session *session, int64_t epoch)
 {
     char words[32] = "-";
     struct tm parts;
     time_t moment = (time_t)epoch;
-    if (table->session->form != FORM_TEXT) {
-        table_number(table, epoch);
-        return;
-    }
+
     if (epoch != 0 && gmtime_r(&moment, &parts) != NULL)
         (void)strftime(words, sizeof words, "%Y-%m-%d %H:%MZ", &parts);
-    add_cell(table, text_copy(table->session->arena, text_from(words)), false);
+    return text_copy(session->arena, text_from(words));
+}
+
+void table_time(struct output_table *table, int64_t epoch)
+{
+    if (table->session->form != FORM_TEXT)
+        table_number(table, epoch);
+    else
+        add_cell(table, moment_words(table->session, epoch), false);
 }
 
 /* --- printing -----------------------------------------------------------------------------------

@@ -36,6 +36,8 @@ void table_flag(struct output_table *table, bool is_set);
 void table_real(struct output_table *table, double number, int decimals);
 /* A moment: for people in words, otherwise as the number; 0 is nothing. */
 void table_time(struct output_table *table, int64_t epoch);
+/* The same words; "-" for 0. */
+struct text moment_words(const struct session *session, int64_t epoch);
 /* Prints what has not been printed yet. Where there has been no row at all, people are told so on
  * standard error; others see no line, but for the titles before tabs. */
 void table_print(struct output_table *table);

@@ -1,0 +1,152 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "server/passes/batch_date_pass.h"
+
+#include "db/batch_dates.h"
+#include "db/batches.h"
+#include "db/fate_rows.h"
+#include "db/states.h"
+#include "server/base/arena.h"
+#include "server/fates/fates.h"
+#include "server/passes/pass_repeat.h"
+#include "server/policy/result/batch_date.h"
+
+#include "server/base/banned.h"
+
+enum {
+    HOUR_SECONDS = 3600,
+    OPEN_MOST = 10000,   /* results of a batch that are read one by one */
+    RECENT_MOST = 1000,  /* of its app, of each state */
+    AHEAD_MOST = 1000000 /* more of each priority are not counted */
+};
+
+static enum status forget(void *subject)
+{
+    struct pass_owner *owner = subject;
+    enum status status = db_batch_dates_forget(owner->db);
+
+    return status == STATUS_OK ? db_commit(owner->db) : status;
+}
+
+enum status batch_dates_begin(struct pass_owner *owner)
+{
+    return pass_failed(owner, repeat_transaction(owner->db, forget, owner), "dates of batches");
+}
+
+/* --- what it is estimated from ---------------------------------------------------------------- */
+
+/* What the project has handed out lately. Hours before the first of them may be those before it
+ * began. */
+static enum status read_hand_out(struct pass_owner *owner, int64_t now, struct hand_out *ret_all)
+{
+    int64_t since = (now - BATCH_DATE_SPAN) / HOUR_SECONDS, first = now / HOUR_SECONDS;
+    struct fate_hour_row *rows;
+    size_t count = 0;
+    enum status status = db_fates_by_hour(owner->db, owner->arena, since, 0, &rows, &count);
+
+    *ret_all = (struct hand_out){.sent = 0};
+    for (size_t i = 0; status == STATUS_OK && i < count; i++) {
+        if (rows[i].fate != FATE_SENT || rows[i].results <= 0)
+            continue;
+        ret_all->sent += rows[i].results;
+        first = rows[i].hour < first ? rows[i].hour : first;
+    }
+    ret_all->span = now - first * HOUR_SECONDS;
+    return status;
+}
+
+static void count_read(struct batch_date_facts *facts, const struct batch_hand_out_row *counts)
+{
+    facts->more_unsent = facts->more_sent = 0;
+    if (facts->open_count < OPEN_MOST)
+        return;
+    facts->more_unsent = counts->unsent;
+    facts->more_sent = counts->in_progress;
+    for (size_t i = 0; i < facts->open_count; i++)
+        if (facts->open[i].server_state == RESULT_UNSENT)
+            facts->more_unsent--;
+        else
+            facts->more_sent--;
+}
+
+static enum status read_batch(struct pass_owner *owner, int64_t batch,
+                              struct batch_date_facts *facts)
+{
+    struct lacking_result_row *open = NULL;
+    struct batch_hand_out_row counts = {.sent = 0};
+    int64_t since = facts->now - BATCH_DATE_SPAN;
+    enum status status =
+        db_batch_lacking(owner->db, owner->arena, batch, OPEN_MOST, &open, &facts->open_count);
+
+    if (status == STATUS_OK)
+        status = db_batch_hand_out(owner->db, batch, since, &counts);
+    if (status == STATUS_OK && counts.unsent > 0)
+        status = db_results_ahead(owner->db, counts.priority, counts.first_unsent, AHEAD_MOST,
+                                  &facts->ahead);
+    if (status != STATUS_OK)
+        return status;
+    facts->open = open;
+    for (size_t i = 0; i < facts->open_count; i++)
+        if (open[i].delay_bound > facts->delay_bound)
+            facts->delay_bound = open[i].delay_bound;
+    facts->own.sent = counts.sent;
+    facts->own.span = facts->now - (counts.first_sent > since ? counts.first_sent : since);
+    count_read(facts, &counts);
+    return STATUS_OK;
+}
+
+static enum status decide(struct pass_owner *owner, int64_t batch, struct batch_date_facts *facts,
+                          struct batch_date *ret_date)
+{
+    struct recent_result_row *recent = NULL;
+    struct batch_entry_row entry;
+    enum status status = db_batch_find(owner->db, owner->arena, batch, NO_TEXT, &entry);
+
+    if (status == STATUS_OK)
+        status = read_batch(owner, batch, facts);
+    if (status == STATUS_OK)
+        status = read_hand_out(owner, facts->now, &facts->all);
+    if (status == STATUS_OK)
+        status = db_recent_results(owner->db, owner->arena, entry.app_id, RECENT_MOST, &recent,
+                                   &facts->recent_count);
+    facts->recent = recent;
+    facts->recent_most = RECENT_MOST;
+    if (status == STATUS_OK)
+        status = db_end(owner->db);
+    return status == STATUS_OK ? batch_date_decide(facts, owner->arena, ret_date) : status;
+}
+
+/* --- one batch -------------------------------------------------------------------------------- */
+
+struct date_work {
+    struct db *db;
+    struct batch_date_note note;
+};
+
+static enum status write_date(void *subject)
+{
+    struct date_work *work = subject;
+    enum status status = db_batch_date_note(work->db, &work->note);
+
+    return status == STATUS_OK ? db_commit(work->db) : status;
+}
+
+enum status batch_date_batch(struct pass_owner *owner, int64_t batch, bool hurry, int64_t now)
+{
+    struct arena_mark mark = arena_mark(owner->arena);
+    struct batch_date_facts facts = {.now = now, .hurry = hurry};
+    struct batch_date date;
+    enum status status = decide(owner, batch, &facts, &date);
+
+    if (status == STATUS_OK) {
+        struct date_work work = {.db = owner->db,
+                                 .note = {.batch = batch,
+                                          .half = date.half,
+                                          .most = date.most,
+                                          .ahead = facts.ahead,
+                                          .now = now}};
+
+        status = repeat_transaction(owner->db, write_date, &work);
+    }
+    arena_rewind(owner->arena, mark);
+    return pass_failed(owner, status == STATUS_NOT_FOUND ? STATUS_OK : status, "date of a batch");
+}
