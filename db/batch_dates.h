@@ -14,7 +14,7 @@ MUST_CHECK enum status db_recent_results(struct db *db, struct arena *arena, int
                                          size_t most, struct recent_result_row **ret_rows,
                                          size_t *ret_count);
 /* Of a batch's jobs without an answer: results that are unsent or with hosts, by job, at most
- * `most`. */
+ * `most`. A job without any has one row of state 0. */
 MUST_CHECK enum status db_batch_lacking(struct db *db, struct arena *arena, int64_t batch,
                                         size_t most, struct lacking_result_row **ret_rows,
                                         size_t *ret_count);

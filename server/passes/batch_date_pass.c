@@ -64,7 +64,7 @@ static void count_read(struct batch_date_facts *facts, const struct batch_hand_o
     for (size_t i = 0; i < facts->open_count; i++)
         if (facts->open[i].server_state == RESULT_UNSENT)
             facts->more_unsent--;
-        else
+        else if (facts->open[i].server_state == RESULT_IN_PROGRESS)
             facts->more_sent--;
 }
 
@@ -74,13 +74,17 @@ static enum status read_batch(struct pass_owner *owner, int64_t batch,
     struct lacking_result_row *open = NULL;
     struct batch_hand_out_row counts = {.sent = 0};
     int64_t since = facts->now - BATCH_DATE_SPAN;
+    bool is_sent = true; /* all of it */
     enum status status =
         db_batch_lacking(owner->db, owner->arena, batch, OPEN_MOST, &open, &facts->open_count);
 
     if (status == STATUS_OK)
         status = db_batch_hand_out(owner->db, batch, since, &counts);
-    if (status == STATUS_OK && counts.unsent > 0)
-        status = db_results_ahead(owner->db, counts.priority, counts.first_unsent, AHEAD_MOST,
+    for (size_t i = 0; status == STATUS_OK && i < facts->open_count; i++)
+        is_sent = is_sent && open[i].server_state == RESULT_IN_PROGRESS;
+    if (status == STATUS_OK && !is_sent)
+        status = db_results_ahead(owner->db, counts.priority,
+                                  counts.unsent > 0 ? counts.first_unsent : INT64_MAX, AHEAD_MOST,
                                   &facts->ahead);
     if (status != STATUS_OK)
         return status;

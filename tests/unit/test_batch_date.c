@@ -350,6 +350,24 @@ static void a_quorum_needs_both_and_a_copy_one(void **state)
     assert_hours(date.half, 1000, 20000);
 }
 
+static void what_is_not_made_yet_waits_for_it(void **state)
+{
+    (void)state;
+    add_unsent(1);
+    facts.ahead = 100;
+    decide();
+    assert_hours(date.half, 19, 22);
+    open_rows[0].server_state = 0;
+    decide();
+    assert_hours(date.half, 19, 22);
+    open_rows[0].lacking = 2;
+    decide();
+    assert_hours(date.half, 23, 27);
+    open_rows[0].lacking = 0; /* it is being looked at */
+    decide();
+    assert_hours(date.half, 0, 0.5);
+}
+
 static void what_was_not_read_counts(void **state)
 {
     (void)state;
@@ -427,6 +445,7 @@ int main(void)
         CASE(failures_are_made_again),
         CASE(what_is_known_of_one_state_alone_does_not_count),
         CASE(a_quorum_needs_both_and_a_copy_one),
+        CASE(what_is_not_made_yet_waits_for_it),
         CASE(what_was_not_read_counts),
         CASE(a_hurry_brings_it_forward),
         CASE(who_knows_nothing_says_nothing),

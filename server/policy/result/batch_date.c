@@ -309,12 +309,15 @@ static int point_of_age(const struct job_course *course, int64_t age)
 static void take_job(const struct batch_date_facts *facts, size_t at, size_t end,
                      struct dated_batch *batch)
 {
-    int64_t lacking = facts->open[at].lacking > 1 ? facts->open[at].lacking : 1, unsent = 0;
+    int64_t lacking = facts->open[at].lacking, unsent = 0;
     struct dated_job job = {.count = 0};
 
+    if (lacking < 1)
+        return; /* its answers are being looked at */
+
     for (; at < end; at++) {
-        if (facts->open[at].server_state == RESULT_UNSENT) {
-            unsent++;
+        if (facts->open[at].server_state != RESULT_IN_PROGRESS) {
+            unsent += facts->open[at].server_state == RESULT_UNSENT ? 1 : lacking;
         } else if (job.count < OPEN_MOST) {
             int point = point_of_age(&batch->course, facts->now - facts->open[at].sent_time);
 

@@ -27,7 +27,7 @@ struct batch_date_facts {
     int64_t now;
     const struct recent_result_row *recent; /* of its app, over or with hosts; the latest first */
     size_t recent_count, recent_most;       /* at most so many of each of the two */
-    const struct lacking_result_row *open;  /* of jobs without an answer, by job */
+    const struct lacking_result_row *open;  /* of jobs without an answer, by job; 0: none */
     size_t open_count;
     int64_t more_unsent, more_sent; /* results beyond these, each of a job of its own */
     int64_t ahead;                  /* unsent results of other jobs that go before */
