@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/passes/batch_date_pass.h"
 
+#include "config/config.h"
 #include "db/batch_dates.h"
 #include "db/batches.h"
 #include "db/fate_rows.h"
@@ -8,7 +9,6 @@
 #include "server/base/arena.h"
 #include "server/fates/fates.h"
 #include "server/passes/pass_repeat.h"
-#include "server/policy/result/batch_date.h"
 
 #include "server/base/banned.h"
 
@@ -98,19 +98,15 @@ static enum status read_batch(struct pass_owner *owner, int64_t batch,
     return STATUS_OK;
 }
 
-static enum status decide(struct pass_owner *owner, int64_t batch, struct batch_date_facts *facts,
+/* What is not of one batch alone; ends the reading. */
+static enum status decide(struct pass_owner *owner, int64_t appid, struct batch_date_facts *facts,
                           struct batch_date *ret_date)
 {
     struct recent_result_row *recent = NULL;
-    struct batch_entry_row entry;
-    enum status status = db_batch_find(owner->db, owner->arena, batch, NO_TEXT, &entry);
+    enum status status = read_hand_out(owner, facts->now, &facts->all);
 
     if (status == STATUS_OK)
-        status = read_batch(owner, batch, facts);
-    if (status == STATUS_OK)
-        status = read_hand_out(owner, facts->now, &facts->all);
-    if (status == STATUS_OK)
-        status = db_recent_results(owner->db, owner->arena, entry.app_id, RECENT_MOST, &recent,
+        status = db_recent_results(owner->db, owner->arena, appid, RECENT_MOST, &recent,
                                    &facts->recent_count);
     facts->recent = recent;
     facts->recent_most = RECENT_MOST;
@@ -138,9 +134,14 @@ enum status batch_date_batch(struct pass_owner *owner, int64_t batch, bool hurry
 {
     struct arena_mark mark = arena_mark(owner->arena);
     struct batch_date_facts facts = {.now = now, .hurry = hurry};
+    struct batch_entry_row entry;
     struct batch_date date;
-    enum status status = decide(owner, batch, &facts, &date);
+    enum status status = db_batch_find(owner->db, owner->arena, batch, NO_TEXT, &entry);
 
+    if (status == STATUS_OK)
+        status = read_batch(owner, batch, &facts);
+    if (status == STATUS_OK)
+        status = decide(owner, entry.app_id, &facts, &date);
     if (status == STATUS_OK) {
         struct date_work work = {.db = owner->db,
                                  .note = {.batch = batch,
@@ -153,4 +154,22 @@ enum status batch_date_batch(struct pass_owner *owner, int64_t batch, bool hurry
     }
     arena_rewind(owner->arena, mark);
     return pass_failed(owner, status == STATUS_NOT_FOUND ? STATUS_OK : status, "date of a batch");
+}
+
+enum status batch_date_of_planned(struct pass_owner *owner, const struct jobs_planned *planned,
+                                  int64_t now, struct batch_date *ret_date)
+{
+    struct arena_mark mark = arena_mark(owner->arena);
+    struct batch_date_facts facts = {.now = now,
+                                     .more_unsent = planned->count,
+                                     .delay_bound = planned->delay_bound,
+                                     .hurry = owner->config->hurry_batches &&
+                                              config_hurry_lacks(owner->config) == NULL};
+    enum status status =
+        db_results_ahead(owner->db, planned->priority, INT64_MAX, AHEAD_MOST, &facts.ahead);
+
+    if (status == STATUS_OK)
+        status = decide(owner, planned->appid, &facts, ret_date);
+    arena_rewind(owner->arena, mark);
+    return pass_failed(owner, status, "date of a batch");
 }

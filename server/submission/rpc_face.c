@@ -106,14 +106,16 @@ static enum status estimate_batch(struct rpc_call *call)
     struct rpc_batch_jobs source = {.spool = call->spool, .failure = call->desk->failure};
     const struct wanted_jobs jobs = {.walk = rpc_batch_walk, .source = &source};
     struct wanted_batch wanted;
-    double seconds = 0;
+    double half = 0, most = 0;
     enum status status =
         rpc_batch_read(call->spool, call->desk->arena, &wanted, call->desk->failure);
 
     if (status == STATUS_OK)
-        status = desk_estimate(call->desk, &call->submitter, &wanted, &jobs, &seconds);
+        status = desk_estimate(call->desk, &call->submitter, &wanted, &jobs, &half, &most);
     if (status == STATUS_OK)
-        rpc_add_real(&call->reply, "seconds", seconds);
+        rpc_add_real(&call->reply, "seconds", half);
+    if (status == STATUS_OK && most > 0)
+        rpc_add_real(&call->reply, "seconds_most", most); /* BOINC has no such element */
     return status;
 }
 

@@ -9,6 +9,7 @@
 #include "server/base/arena.h"
 #include "server/base/clock.h"
 #include "server/base/log.h"
+#include "server/passes/batch_date_pass.h"
 #include "server/passes/pass_repeat.h"
 #include "server/project/hierarchy.h"
 #include "server/submission/batch_desk.h"
@@ -24,6 +25,7 @@
 #include "server/base/banned.h"
 
 enum { COMMIT_EVERY = 4096 /* jobs */, RENEW_S = 10, SHARE_DAYS = 30, ABANDONED_AT_ONCE = 100 };
+enum { DELAY_BOUND_USUAL_S = 604800 /* where the request says none */ };
 #define DAY_S          86400.0
 #define FLOPS_OF_A_DAY (1e9 / 200) /* a day's credit of 200 is 1 GFLOPS */
 
@@ -562,9 +564,12 @@ enum status desk_submit(struct desk *desk, const struct submitter *submitter,
 
 enum status desk_estimate(struct desk *desk, const struct submitter *submitter,
                           const struct wanted_batch *wanted, const struct wanted_jobs *jobs,
-                          double *ret_seconds)
+                          double *ret_half, double *ret_most)
 {
     struct submitting submitting = {.desk = desk, .submitter = submitter, .wanted = wanted};
+    struct pass_owner owner = desk_owner(desk);
+    struct jobs_planned planned = {.delay_bound = DELAY_BOUND_USUAL_S};
+    struct batch_date date = {.half = 0};
     double credit = 0;
     enum status status = look(&submitting, jobs, estimate_job);
 
@@ -572,9 +577,19 @@ enum status desk_estimate(struct desk *desk, const struct submitter *submitter,
         return fail(desk->failure, STATUS_INVALID, "no rsc_fpops_est was given for a job");
     if (status == STATUS_OK)
         status = desk_failed(desk, db_users_credit(desk->db, &credit), "credit");
+    planned.appid = submitting.app.id;
+    planned.count = submitting.count;
+    planned.priority = wanted->has_priority ? wanted->priority : 0;
+    if (wanted->delay_bound >= 1 && wanted->delay_bound <= INT32_MAX)
+        planned.delay_bound = (int64_t)wanted->delay_bound;
     if (status == STATUS_OK)
-        *ret_seconds = submitting.flops / (credit > 0 ? credit * FLOPS_OF_A_DAY : 1e9);
-    return status;
+        status = batch_date_of_planned(&owner, &planned, desk->now, &date);
+    if (status != STATUS_OK)
+        return status;
+    *ret_half = date.half > 0 ? (double)(date.half - desk->now)
+                              : submitting.flops / (credit > 0 ? credit * FLOPS_OF_A_DAY : 1e9);
+    *ret_most = date.half > 0 && date.most > 0 ? (double)(date.most - desk->now) : 0;
+    return STATUS_OK;
 }
 
 enum status desk_recover(struct desk *desk)

@@ -56,10 +56,13 @@ struct wanted_jobs {
 MUST_CHECK enum status desk_submit(struct desk *desk, const struct submitter *submitter,
                                    const struct wanted_batch *wanted,
                                    const struct wanted_jobs *jobs, int64_t *ret_batch);
-/* How long the project would be at it with all it has, s. */
+/* How long after it is submitted now half of such batches would be done, and nine of ten, s. If too
+ * little is known for that, how long the project would be at it with all it has, and *ret_most is
+ * 0. */
 MUST_CHECK enum status desk_estimate(struct desk *desk, const struct submitter *submitter,
                                      const struct wanted_batch *wanted,
-                                     const struct wanted_jobs *jobs, double *ret_seconds);
+                                     const struct wanted_jobs *jobs, double *ret_half,
+                                     double *ret_most);
 
 /* What others left behind that were killed: jobs are dropped or released. */
 MUST_CHECK enum status desk_recover(struct desk *desk);

@@ -306,6 +306,17 @@ claim "an estimate" is "$(value estimate_batch/seconds)" 2
 rows "UPDATE user SET expavg_credit = 0"
 ask estimate_batch '<batch><app_name>work</app_name><job><rsc_fpops_est>3e9</rsc_fpops_est></job></batch>'
 claim "without statistics" is "$(value estimate_batch/seconds)" 3
+# Twenty jobs of the application took an hour each, and a thousand of the project went out within this hour.
+rows "SET sql_mode = ''; INSERT INTO qm_fate VALUES (UNIX_TIMESTAMP() DIV 3600, 77, 1, 1, 0, 1, 0, 1000);
+    INSERT INTO result (id, name, workunitid, appid, server_state, outcome, validate_state, sent_time, received_time)
+    SELECT 900000 + seq, CONCAT('past_', seq), 0, (SELECT id FROM app WHERE name = 'work'), 5, 1, 1, UNIX_TIMESTAMP() - 7200, UNIX_TIMESTAMP() - 3600 FROM seq_1_to_20;
+    UPDATE batch SET est_completion_time = 1900000000.5 WHERE state = 1"
+ask estimate_batch '<batch><app_name>work</app_name><job><rsc_fpops_est>3e9</rsc_fpops_est></job></batch>'
+claim "by how long jobs took of late" is "$(value estimate_batch/seconds | awk '{ print ($1 >= 3500 && $1 < 4500) }')" 1
+claim "for most batches it is later" is "$(paste <(value estimate_batch/seconds) <(value estimate_batch/seconds_most) | awk '{ print ($2 > $1) }')" 1
+ask query_batches ''
+claim "when a batch will be done" heard "^query_batches/batch/est_completion_time '1900000000.5"
+rows "DELETE FROM qm_fate WHERE process = 77; DELETE FROM result WHERE id > 900000"
 rows "UPDATE user_submit SET quota = IF(user_id = 1, 1, 3), logical_start_time = IF(user_id = 1, UNIX_TIMESTAMP() + 1000000, 0);
     UPDATE app_version SET expavg_credit = 200000, expavg_time = UNIX_TIMESTAMP()"
 start=$(rows "SELECT CAST(logical_start_time AS SIGNED) FROM user_submit WHERE user_id = 1")
