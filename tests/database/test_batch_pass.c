@@ -556,14 +556,14 @@ static void what_stands_before_a_batch_makes_it_later(void **state)
              "UPDATE workunit SET delay_bound = 360000;"
              "UPDATE result SET server_state = 2, sent_time = 0 WHERE id > 550"
              " AND batch = 1; UPDATE result SET sent_time = %d WHERE sent_time > %d",
-             NOW - 25200, NOW - 21600);
+             NOW - 90000, NOW - 86400);
     pass(NOW);
     assert_i64(number("half FROM qm_batch_date WHERE batch = 1"), 0); /* nothing was handed out */
     test_sql(fixture->database,
              "INSERT INTO qm_fate (hour, process, appid, app_version_id, batch, fate, exit_status,"
              " results) VALUES (%d, 1, 1, 1, 0, 1, 0, 40), (%d, 1, 1, 1, 0, 2, 0, 9999),"
              " (%d, 1, 1, 1, 0, 1, 0, 9999)",
-             NOW / 3600 - 4, NOW / 3600 - 4, NOW / 3600 - 7);
+             NOW / 3600 - 4, NOW / 3600 - 4, NOW / 3600 - 25);
     pass(NOW);
     half = number("half FROM qm_batch_date WHERE batch = 1");
     assert_true(half > NOW);

@@ -93,7 +93,8 @@ static double play_job(struct random *random, double age)
         bool is_answer = row->outcome == OUTCOME_SUCCESS;
 
         after = (double)(row->received_time - row->sent_time) - age;
-        if (row->server_state == RESULT_IN_PROGRESS)
+        if (row->server_state == RESULT_IN_PROGRESS ||
+            random_unit(random) < 1.0 / (RECENT + 1)) /* one more than were seen */
             return due + AGAIN + play_job(random, 0);
         if (after <= 0)
             continue;
@@ -242,7 +243,7 @@ static void the_rate_of_a_moment_counts_for_half_an_hour(void **state)
         add_unsent(job);
     facts.own = (struct hand_out){5, 1};
     decide();
-    assert_hours(date.half, 16, 30);
+    assert_hours(date.half, 26, 34);
 }
 
 static void silence_ends_when_it_is_due(void **state)
@@ -306,7 +307,7 @@ static void failures_are_made_again(void **state)
     for (size_t i = 0; i < RECENT; i += 2)
         recent[i].validate_state = VALIDATE_VALID;
     decide();
-    assert_hours(date.half, 0.5, 1.2);
+    assert_hours(date.most, 9.5, 10.7);
     for (size_t i = 0; i < RECENT; i += 2) {
         recent[i].outcome = OUTCOME_CLIENT_ERROR;
         recent[i].exit_status = 202; /* the project ended it */
@@ -374,14 +375,14 @@ static void what_was_not_read_counts(void **state)
     add(1, 0);
     facts.more_sent = 99;
     decide();
-    assert_hours(date.half, 19.7, 20.3); /* the 0.993rd */
+    assert_hours(date.half, 19.7, 20.5); /* the 0.993rd */
     facts.open_count = 0;
     decide();
-    assert_hours(date.half, 19.7, 20.3);
+    assert_hours(date.half, 19.7, 20.5);
     facts.more_sent = 0;
     facts.more_unsent = 100;
     decide();
-    assert_hours(date.half, 22, 30);
+    assert_hours(date.half, 26, 34);
 }
 
 static void a_hurry_brings_it_forward(void **state)

@@ -126,7 +126,8 @@ static int64_t first_known(const struct batch_date_facts *facts)
 }
 
 /* Endings rise. Those that have not ended yet count among the others as long as they are observed
- * (the product-limit estimate, with two ways to end). */
+ * (the product-limit estimate, with two ways to end). One more than were seen stays silent: the
+ * next may be of a kind that there was none of. */
 static void estimate_course(const struct ending *endings, size_t count, struct job_course *course)
 {
     double open = 1, answered = 0, failed = 0;
@@ -134,7 +135,7 @@ static void estimate_course(const struct ending *endings, size_t count, struct j
 
     for (int k = 0; k < POINTS; k++) {
         for (; next < count && endings[next].after <= course->time[k]; next++) {
-            double part = open / (double)(count - next);
+            double part = open / (double)(count + 1 - next);
 
             answered += endings[next].answered ? part : 0;
             failed += endings[next].failed ? part : 0;

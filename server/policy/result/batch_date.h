@@ -16,7 +16,7 @@
 
 struct arena;
 
-#define BATCH_DATE_SPAN 21600 /* s: the hand-out of so long tells how fast it goes on */
+#define BATCH_DATE_SPAN 86400 /* s: the hand-out of a day and a night tells how fast it goes on */
 
 /* Results that were sent within `span` s. */
 struct hand_out {
