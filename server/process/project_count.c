@@ -111,6 +111,8 @@ static enum status count_batch(struct db *db, struct arena *arena, struct projec
         return status;
     batch->jobs = span.jobs;
     batch->name = span.name;
+    batch->half = span.half;
+    batch->most = span.most;
     for (int i = 0; status == STATUS_OK && i < (is_whole ? 1 : BATCH_PARTS); i++) {
         int64_t first = span.first + (int64_t)((double)(span.last - span.first) * i / BATCH_PARTS);
         struct batch_part_row part;

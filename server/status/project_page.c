@@ -629,10 +629,22 @@ static void cell_part(struct project_writer *writer, const struct project_batch 
     page_end_cell(&writer->table);
 }
 
+/* "in 3 h", of what will be. */
+static void cell_date(struct project_writer *writer, int64_t date)
+{
+    page_begin_cell(&writer->table, false);
+    if (date > writer->figures->now) {
+        buffer_add_string(writer->page, "in ");
+        page_duration(writer->page, (double)(date - writer->figures->now));
+    }
+    page_end_cell(&writer->table);
+}
+
 static void write_batches(struct project_writer *writer)
 {
-    static const char *const columns[] = {"<Batch",    "<Application", "Jobs", "Done", "Failed",
-                                          "Cancelled", "Progress",     "<",    "Made", NULL};
+    static const char *const columns[] = {"<Batch", "<Application",  "Jobs",        "Done",
+                                          "Failed", "Cancelled",     "Progress",    "<",
+                                          "Made",   "Probably done", "Nine of ten", NULL};
     const struct project_figures *figures = writer->figures;
 
     if (figures->totals->batch_count == 0)
@@ -640,7 +652,8 @@ static void write_batches(struct project_writer *writer)
     page_begin_section(writer->page, "batches", "Batches");
     page_begin_table(&writer->table, writer->page,
                      "The newest batches. In a batch with more than 10,000 jobs, progress is "
-                     "estimated from 10,000 of them.",
+                     "estimated from 10,000 of them. Half of such batches would be done by the "
+                     "first date, nine of ten by the second.",
                      columns);
     for (size_t i = 0; i < figures->totals->batch_count; i++) {
         const struct project_batch *batch = &figures->totals->batches[i];
@@ -662,6 +675,8 @@ static void write_batches(struct project_writer *writer)
         page_duration(writer->page, (double)(figures->now - batch->created));
         buffer_add_string(writer->page, " ago");
         page_end_cell(&writer->table);
+        cell_date(writer, batch->half);
+        cell_date(writer, batch->most);
         page_row_end(&writer->table);
     }
     page_end_table(&writer->table);

@@ -47,6 +47,8 @@ static void write_batch(const struct project_batch *batch, struct buffer *words)
     for (size_t i = 0; i < batch->name.length; i++) /* the line ends behind the name */
         buffer_add_char(words, batch->name.at[i] == '\n' ? ' ' : batch->name.at[i]);
     buffer_add_char(words, '\n');
+    if (batch->half != 0)
+        buffer_print(words, "batch_done %" PRId64 " %" PRId64 "\n", batch->half, batch->most);
 }
 
 void project_totals_write(const struct project_totals *totals, bool has_lists,
@@ -90,7 +92,19 @@ static bool read_batch(struct text rest, struct project_batch *batch)
     if (!read_integers(&rest, numbers, sizeof(numbers) / sizeof(numbers[0])))
         return false;
     batch->name = rest;
+    batch->half = batch->most = 0;
     return true;
+}
+
+/* Of the batch in the line before. */
+static void read_dates(struct text rest, struct project_totals *totals)
+{
+    struct project_batch unused,
+        *batch = totals->batch_count > 0 ? &totals->batches[totals->batch_count - 1] : &unused;
+    int64_t *const dates[] = {&batch->half, &batch->most};
+
+    if (!read_integers(&rest, dates, 2))
+        batch->half = batch->most = 0;
 }
 
 static void read_line(struct arena *arena, struct text line, struct project_totals *totals)
@@ -113,6 +127,8 @@ static void read_line(struct arena *arena, struct text line, struct project_tota
             batch.name = text_copy(arena, batch.name);
             totals->batches[totals->batch_count++] = batch;
         }
+    } else if (text_is(name, "batch_done")) {
+        read_dates(rest, totals);
     } else {
         for (int i = 0; i < TOTAL_COUNT; i++)
             if (text_is(name, totals_by_number[i].name) && !text_to_real(rest, &totals->values[i]))

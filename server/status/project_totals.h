@@ -57,6 +57,7 @@ struct project_batch {
     int64_t done, failed, cancelled; /* of these */
     int64_t created;                 /* epoch */
     struct text name;                /* empty: it has none */
+    int64_t half, most; /* epoch, when it will be done (policy(7) 13.10); 0: not known */
 };
 struct project_totals {
     int64_t at;     /* epoch; 0: nothing is known */

@@ -243,12 +243,14 @@ static void batches_are_looked_at_whole_or_in_parts(void **state)
         "INSERT INTO workunit (id, appid, name, batch, canonical_resultid, error_mask)"
         " SELECT seq, 1, seq, 6, seq %% 10 = 0, ELT(1 + seq %% 10, 0, 1, 16, 16, 0, 0, 0, 0, 0,"
         " 0) FROM seq_20001_to_20100;"
-        "INSERT INTO batch (id, name) VALUES (6, 'a\nname')");
+        "INSERT INTO batch (id, name) VALUES (6, 'a\nname');"
+        "INSERT INTO qm_batch_date (batch, half, most, ahead, made_at) VALUES (6, 77, 99, 0, 0)");
     assert_true(count(NOW, 600));
     totals = known(NOW);
     assert_i64((int64_t)totals->batch_count, 2);
     assert_i64(totals->batches[0].id, 6);
     assert_text(totals->batches[0].name, "a name");
+    assert_true(totals->batches[0].half == 77 && totals->batches[0].most == 99);
     assert_i64(totals->batches[0].jobs, 100);
     assert_i64(totals->batches[0].looked_at, 100);
     assert_i64(totals->batches[0].done, 10);

@@ -283,7 +283,9 @@ static void batches_apps_and_streams_are_shown(void **state)
                                                .failed = 2,
                                                .cancelled = 8,
                                                .created = NOW - 3600,
-                                               .name = TEXT("<first>")};
+                                               .name = TEXT("<first>"),
+                                               .half = NOW + 7200,
+                                               .most = NOW + 10800};
     world->batches[1] = (struct project_batch){.id = 7,
                                                .appid = 9,
                                                .jobs = 1000000,
@@ -298,6 +300,8 @@ static void batches_apps_and_streams_are_shown(void **state)
     assert_true(has(world, "<th scope=\"row\">number 9</th><td>0</td><td>0</td><td>-</td>"));
     assert_true(has(world, "8 &lt;first&gt;</th><td class=\"left\">demo</td><td>100</td><td>40</td>"
                            "<td>2</td><td>8</td><td>50 %</td>"));
+    assert_true(has(world, "60 min ago</td><td>in 2.0 h</td><td>in 3.0 h</td></tr>"));
+    assert_true(has(world, "24 h ago</td><td></td><td></td></tr>"));
     assert_true(has(world, "<td>1,000,000</td><td>about 25 %</td><td>about 0 %</td>"));
     assert_true(has(world, "<th scope=\"row\">app demo</th><td>75 %</td>"));
     assert_true(has(world, "<td>50 %</td>"));
@@ -417,7 +421,7 @@ static void totals_are_read_as_they_were_written(void **state)
     world->totals.app_count = 1;
     world->apps[0] = (struct project_app){1, 2, 3, 0.25, 0.01, 9.5, 4};
     world->totals.batch_count = 2;
-    world->batches[0] = (struct project_batch){1, 2, 3, 4, 5, 6, 7, 8, TEXT("a b\nc")};
+    world->batches[0] = (struct project_batch){1, 2, 3, 4, 5, 6, 7, 8, TEXT("a b\nc"), 9, 10};
     world->batches[1] = (struct project_batch){.id = 9};
     project_totals_write(&world->totals, true, &world->page);
     assert_true(project_totals_read(world->arena, buffer_text(&world->page), &read));
@@ -430,10 +434,13 @@ static void totals_are_read_as_they_were_written(void **state)
     assert_i64((int64_t)read.batch_count, 2);
     assert_i64(read.batches[0].created, 8);
     assert_text(read.batches[0].name, "a b c");
-    assert_i64(read.batches[1].id, 9);
+    assert_true(read.batches[0].half == 9 && read.batches[0].most == 10);
+    assert_true(read.batches[1].id == 9 && read.batches[1].half == 0);
     /* Without the lists, and with lines of another version. */
     world->page.length = 0;
-    buffer_add_string(&world->page, "of_tomorrow 5\napp x\nbatch 1\n\nresults_in_progress many\n");
+    buffer_add_string(
+        &world->page,
+        "of_tomorrow 5\napp x\nbatch 1\nbatch_done 5 6\n\nresults_in_progress many\n");
     project_totals_write(&world->totals, false, &world->page);
     assert_true(project_totals_read(world->arena, buffer_text(&world->page), &read));
     assert_i64(read.at, NOW);
