@@ -416,6 +416,14 @@ static void who_knows_nothing_says_nothing(void **state)
     decide();
     assert_i64(date.half, 0);
     assert_i64(date.most, 0);
+    for (size_t i = 0; i < 10; i++)
+        recent[i].sent_time += (int64_t)100 * 24 * HOUR - 86400;
+    decide();
+    assert_i64(date.half, 0);
+    for (size_t i = 0; i < 10; i++) /* its app was given some within a day */
+        recent[i].sent_time++;
+    decide();
+    assert_true(date.half > NOW);
     open_rows[0].server_state = RESULT_IN_PROGRESS; /* needs no rate */
     open_rows[0].sent_time = NOW;
     decide();
