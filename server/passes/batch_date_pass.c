@@ -36,22 +36,34 @@ enum status batch_dates_begin(struct pass_owner *owner)
 
 /* What the project has handed out lately. Hours before the first of them may be those before it
  * began. */
-static enum status read_hand_out(struct pass_owner *owner, int64_t now, struct hand_out *ret_all)
+static struct hand_out sum_sent(const struct fate_hour_row *rows, size_t count, int64_t now,
+                                int64_t span)
 {
-    int64_t since = (now - BATCH_DATE_SPAN) / HOUR_SECONDS, first = now / HOUR_SECONDS;
-    struct fate_hour_row *rows;
+    int64_t since = (now - span) / HOUR_SECONDS, first = now / HOUR_SECONDS;
+    struct hand_out sum = {.sent = 0};
+
+    for (size_t i = 0; i < count; i++) {
+        if (rows[i].fate != FATE_SENT || rows[i].results <= 0 || rows[i].hour < since)
+            continue;
+        sum.sent += rows[i].results;
+        first = rows[i].hour < first ? rows[i].hour : first;
+    }
+    sum.span = now - first * HOUR_SECONDS;
+    return sum;
+}
+
+static enum status read_hand_out(struct pass_owner *owner, struct batch_date_facts *facts)
+{
+    int64_t since = (facts->now - BATCH_DATE_WEEK) / HOUR_SECONDS;
+    struct fate_hour_row *rows = NULL;
     size_t count = 0;
     enum status status = db_fates_by_hour(owner->db, owner->arena, since, 0, &rows, &count);
 
-    *ret_all = (struct hand_out){.sent = 0};
-    for (size_t i = 0; status == STATUS_OK && i < count; i++) {
-        if (rows[i].fate != FATE_SENT || rows[i].results <= 0)
-            continue;
-        ret_all->sent += rows[i].results;
-        first = rows[i].hour < first ? rows[i].hour : first;
-    }
-    ret_all->span = now - first * HOUR_SECONDS;
-    return status;
+    if (status != STATUS_OK)
+        return status;
+    facts->all = sum_sent(rows, count, facts->now, BATCH_DATE_SPAN);
+    facts->week = sum_sent(rows, count, facts->now, BATCH_DATE_WEEK);
+    return STATUS_OK;
 }
 
 static void count_read(struct batch_date_facts *facts, const struct batch_hand_out_row *counts)
@@ -103,7 +115,7 @@ static enum status decide(struct pass_owner *owner, int64_t appid, struct batch_
                           struct batch_date *ret_date)
 {
     struct recent_result_row *recent = NULL;
-    enum status status = read_hand_out(owner, facts->now, &facts->all);
+    enum status status = read_hand_out(owner, facts);
 
     if (status == STATUS_OK)
         status = db_recent_results(owner->db, owner->arena, appid, RECENT_MOST, &recent,

@@ -552,11 +552,10 @@ static void what_stands_before_a_batch_makes_it_later(void **state)
 
     (void)state;
     come_near_the_end();
-    test_sql(fixture->database,
-             "UPDATE workunit SET delay_bound = 360000;"
-             "UPDATE result SET server_state = 2, sent_time = 0 WHERE id > 550"
-             " AND batch = 1; UPDATE result SET sent_time = %d WHERE sent_time > %d",
-             NOW - 90000, NOW - 86400);
+    test_sql(fixture->database, "UPDATE workunit SET delay_bound = 360000;"
+                                "UPDATE result SET server_state = 2, sent_time = 0 WHERE id > 550"
+                                " AND batch = 1; UPDATE result SET sent_time = sent_time - 700000,"
+                                " received_time = received_time - 700000 WHERE sent_time > 0");
     pass(NOW);
     assert_i64(number("half FROM qm_batch_date WHERE batch = 1"), 0); /* nothing was handed out */
     test_sql(fixture->database,

@@ -417,13 +417,23 @@ static void who_knows_nothing_says_nothing(void **state)
     assert_i64(date.half, 0);
     assert_i64(date.most, 0);
     for (size_t i = 0; i < 10; i++)
-        recent[i].sent_time += (int64_t)100 * 24 * HOUR - 86400;
+        recent[i].sent_time += (int64_t)93 * 24 * HOUR;
     decide();
     assert_i64(date.half, 0);
-    for (size_t i = 0; i < 10; i++) /* its app was given some within a day */
+    for (size_t i = 0; i < 10; i++) /* its app was given some within a week */
         recent[i].sent_time++;
     decide();
-    assert_true(date.half > NOW);
+    assert_hours(date.half, 14, 30);
+    for (size_t i = 0; i < 10; i++) /* within a day */
+        recent[i].sent_time += (int64_t)6 * 24 * HOUR;
+    decide();
+    assert_hours(date.half, 1.5, 6);
+    for (size_t i = 0; i < 10; i++)
+        recent[i].sent_time = NOW - (int64_t)100 * 24 * HOUR;
+    facts.week = (struct hand_out){10, (int64_t)7 * 24 * HOUR};
+    decide();
+    assert_hours(date.half, 14, 30);
+    facts.week.sent = 0;
     open_rows[0].server_state = RESULT_IN_PROGRESS; /* needs no rate */
     open_rows[0].sent_time = NOW;
     decide();

@@ -370,18 +370,29 @@ static double rate_of(struct hand_out hand_out)
     return (double)hand_out.sent / (double)span;
 }
 
+/* As far as its latest results are known. */
+static double rate_of_app(const struct batch_date_facts *facts, int64_t span)
+{
+    struct hand_out lately = {.span = span};
+
+    for (size_t i = 0; i < facts->recent_count; i++)
+        lately.sent += facts->recent[i].sent_time > facts->now - span;
+    return rate_of(lately);
+}
+
 /* How fast the batch is handed out, results/s, and after what. While its own jobs go out, their
  * rate has everything in it: priorities, streams, and who may have them. What its app was given is
  * a part of the project's, which may not be counted yet. */
 static double pace_of(const struct batch_date_facts *facts, double *ret_ahead)
 {
     bool goes_out = facts->own.sent >= SENT_LEAST;
-    struct hand_out lately = {.span = BATCH_DATE_SPAN};
+    double rate;
 
-    for (size_t i = 0; i < facts->recent_count; i++)
-        lately.sent += facts->recent[i].sent_time > facts->now - BATCH_DATE_SPAN;
     *ret_ahead = goes_out ? 0 : (double)facts->ahead;
-    return goes_out ? rate_of(facts->own) : fmax(rate_of(facts->all), rate_of(lately));
+    if (goes_out)
+        return rate_of(facts->own);
+    rate = fmax(rate_of(facts->all), rate_of_app(facts, BATCH_DATE_SPAN));
+    return rate > 0 ? rate : fmax(rate_of(facts->week), rate_of_app(facts, BATCH_DATE_WEEK));
 }
 
 /* False: nothing is known of its rate. */

@@ -16,7 +16,10 @@
 
 struct arena;
 
-#define BATCH_DATE_SPAN 86400 /* s: the hand-out of a day and a night tells how fast it goes on */
+/* s: the hand-out of a day and a night tells how fast it goes on; if there was none, as at a
+ * weekend, that of a week. */
+#define BATCH_DATE_SPAN 86400
+#define BATCH_DATE_WEEK (7 * BATCH_DATE_SPAN)
 
 /* Results that were sent within `span` s. */
 struct hand_out {
@@ -32,6 +35,7 @@ struct batch_date_facts {
     int64_t more_unsent, more_sent; /* results beyond these, each of a job of its own */
     int64_t ahead;                  /* unsent results of other jobs that go before */
     struct hand_out own, all;       /* of this batch; of the project */
+    struct hand_out week;           /* of the project */
     int64_t delay_bound;            /* s */
     bool hurry;
 };
