@@ -815,7 +815,8 @@ static void words_in_a_name_are_demands(void **state)
     static const char document[] =
         "<plan_classes><plan_class><name>my_opencl</name><gpu_type>nvidia</gpu_type></plan_class>"
         "<plan_class><name>my_cuda</name><gpu_type>nvidia</gpu_type></plan_class>"
-        "<plan_class><name>sati</name><gpu_type>ati</gpu_type></plan_class></plan_classes>";
+        "<plan_class><name>sati</name><gpu_type>ati</gpu_type></plan_class>"
+        "<plan_class><name>old_docker</name></plan_class></plan_classes>";
     struct plan_classes classes;
 
     (void)state;
@@ -828,6 +829,9 @@ static void words_in_a_name_are_demands(void **state)
     assert_false(plan_class_judge(&classes, TEXT("sati"), &host, arena).is_usable);
     with_cal();
     assert_true(plan_class_judge(&classes, TEXT("sati"), &host, arena).is_usable);
+    assert_false(plan_class_judge(&classes, TEXT("old_docker"), &host, arena).is_usable);
+    parsed->message.docker_version = TEXT("27.0");
+    assert_true(plan_class_judge(&classes, TEXT("old_docker"), &host, arena).is_usable);
     plan_classes_free(&classes);
 }
 
@@ -921,6 +925,7 @@ static const struct {
     {WINDOWS(DISTRO("Ubuntu", 0, DOCKER(1))), "ynnnnnn"},
     {WINDOWS(DISTRO("boinc-buda-runner", 5, DOCKER(2))), "ynnnnnn"},
     {RUNNER(""), "yynnnnn"},
+    {WINDOWS(DISTRO("boinc-buda-runner", 6, GPU("NVIDIA", CUDA))), "nnnnnnn"}, /* Podman fails */
     {WINDOWS(DISTRO("boinc-buda-runner", 6, "<disallowed/>\n" DOCKER(2) GPU("NVIDIA", CUDA))),
      "nnnnnnn"},
     {REQUEST(CLIENT(3, 0), "Microsoft Windows 11",
@@ -989,6 +994,9 @@ static void a_class_that_no_windows_can_run_is_warned_of(void **state)
         {"<name>docker_cuda</name><docker/><gpu_type>nvidia</gpu_type>", 0},
         {"<name>c</name><gpu_type>nvidia</gpu_type>", 0},
         {"<name>c</name><docker/>", 0},
+        {"<name>docker</name><docker/>", 0},
+        {"<name>docker_old</name>", 1}, /* it runs in a container by its name */
+        {"<name>docker_old</name><gpu_type>nvidia</gpu_type>", 2},
     };
 
     (void)state;

@@ -267,6 +267,11 @@ static void warn_of_type(struct spec_reader *reader, struct text type, int line)
              TEXT_ARG(text_first(type, 60)), near.nearest);
 }
 
+bool plan_class_is_docker(const struct plan_class *class)
+{
+    return class->docker || text_contains(class->name, TEXT("docker"));
+}
+
 static void warn_of_class(struct spec_reader *reader, int line)
 {
     const struct plan_class *class = &reader->classes[reader->count - 1];
@@ -281,7 +286,12 @@ static void warn_of_class(struct spec_reader *reader, int line)
              "<%s> has no effect, as plan class " TEXT_FORMAT
              " has no <gpu_type>: hosts without a GPU get its versions",
              reader->of_gpu->name, TEXT_ARG(text_first(class->name, 60)));
-    if (class->docker && has_gpu && !class->cuda && !class->opencl &&
+    if (!class->docker && plan_class_is_docker(class))
+        warn(reader, line,
+             "plan class " TEXT_FORMAT " has no <docker>, but clients run its versions in"
+             " containers, by its name: hosts without Docker and Podman do not get them",
+             TEXT_ARG(text_first(class->name, 60)));
+    if (plan_class_is_docker(class) && has_gpu && !class->cuda && !class->opencl &&
         !text_contains(class->name, TEXT("cuda")) && !text_contains(class->name, TEXT("opencl")))
         warn(reader, line,
              "plan class " TEXT_FORMAT " has <docker> and a GPU, but neither <cuda> nor <opencl>:"

@@ -77,5 +77,8 @@ void plan_classes_free(struct plan_classes *classes);
 
 /* The class of that name among those of a file; NULL: none. */
 const struct plan_class *plan_class_find(const struct plan_classes *classes, struct text name);
+/* Whether its versions run in containers: by what the file says, or by the name, as clients take
+ * it. */
+bool plan_class_is_docker(const struct plan_class *class);
 
 #endif

@@ -267,16 +267,14 @@ static bool wsl_fits(struct trial *trial)
     return true;
 }
 
-/* Either BOINC's own distribution, from a version on, or any that has the program. */
+/* Either BOINC's own distribution, from a version on, or any; BOINC found the program there. */
 static bool distro_has_docker(const struct plan_class *class, const struct wsl_distro *distro)
 {
     double least = class->min_boinc_wsl_distro_version;
 
-    if (distro->disallowed)
-        return false;
-    return least > 0 ? text_is(distro->distro_name, "boinc-buda-runner") &&
-                           (double)distro->distro_version >= least
-                     : distro->docker_version.length > 0;
+    return !distro->disallowed && distro->docker_version.length > 0 &&
+           (least <= 0 || (text_is(distro->distro_name, "boinc-buda-runner") &&
+                           (double)distro->distro_version >= least));
 }
 
 static bool wsl_has_docker(struct trial *trial)
@@ -290,7 +288,8 @@ static bool wsl_has_docker(struct trial *trial)
         if (distro_has_docker(trial->class, &message->distros[i]))
             return true;
     if (least > 0)
-        return trial_refuse(trial, "it needs BOINC's own WSL distribution of version %.0f", least);
+        return trial_refuse(
+            trial, "it needs BOINC's own WSL distribution of version %.0f, with Podman", least);
     return trial_refuse(trial, "it needs Docker or Podman in a WSL distribution");
 }
 
@@ -306,7 +305,7 @@ static bool containers_fit(struct trial *trial)
 
     if (class->wsl && !wsl_fits(trial))
         return false;
-    if (!class->docker)
+    if (!plan_class_is_docker(class))
         return true;
     if (message->dont_use_docker)
         return trial_refuse(trial, "your computer's configuration forbids the use of Docker");
@@ -326,7 +325,8 @@ static bool containers_run_now(struct trial *trial)
 {
     const struct message *message = trial->host->message;
 
-    return !trial->class->docker || !is_macos(message) || message->docker_version.length > 0 ||
+    return !plan_class_is_docker(trial->class) || !is_macos(message) ||
+           message->docker_version.length > 0 ||
            trial_refuse(trial, "it needs Docker or Podman, and BOINC has found none yet");
 }
 
@@ -543,7 +543,7 @@ static bool wsl_gpu_fits(struct trial *trial)
     bool cuda = needs_library(trial, "cuda", class->cuda);
     bool opencl = needs_library(trial, "opencl", class->opencl);
 
-    if (!class->docker || trial->coproc == NULL ||
+    if (!plan_class_is_docker(class) || trial->coproc == NULL ||
         !text_contains_nocase(message->os_name, TEXT("Windows")))
         return true;
     for (size_t i = 0; i < message->wsl_gpu_count; i++) {

@@ -7,6 +7,7 @@
 #include "server/policy/version/version_choice.h"
 
 #include "server/base/budget.h"
+#include "server/parse/client_age.h"
 #include "server/policy/limits/amounts.h"
 #include "server/policy/limits/limits.h"
 #include "server/policy/version/buda.h"
@@ -104,6 +105,14 @@ static struct refusal refuse_for(enum reason reason, const struct version_option
     return refusal;
 }
 
+/* 0: any. What a variant uses stands in the workunit, where clients do not always look for it. */
+static int64_t oldest_client(const struct version_option *option)
+{
+    int64_t least = option->version != NULL ? option->version->min_core_version : 0;
+
+    return option->variant != NULL && least < CLIENT_READS_JOB_USE ? CLIENT_READS_JOB_USE : least;
+}
+
 /* REASON_COUNT: usable. Versions of other apps and resources do not come here. */
 static struct refusal judge(const struct version_option *option,
                             const struct version_demand *demand, int64_t jobs_chosen)
@@ -117,8 +126,8 @@ static struct refusal judge(const struct version_option *option,
         refusal.why = option->why;
         return refusal;
     }
-    if (version != NULL && version->min_core_version > demand->client_version)
-        return refuse_for(REASON_CLIENT_TOO_OLD, option, (double)version->min_core_version,
+    if (oldest_client(option) > demand->client_version)
+        return refuse_for(REASON_CLIENT_TOO_OLD, option, (double)oldest_client(option),
                           (double)demand->client_version);
     if (version != NULL && version->max_core_version != 0 &&
         version->max_core_version < demand->client_version)
