@@ -17,6 +17,7 @@
 #include "server/check/row_faults.h"
 #include "server/check/version_files.h"
 #include "server/policy/plan_class/plan_verdict.h"
+#include "server/policy/version/version_choice.h"
 #include "server/project/blob.h"
 #include "server/project/buda_files.h"
 #include "server/project/catalog.h"
@@ -931,8 +932,34 @@ static void check_science_jobs(struct check *check, const struct buda_apps *apps
     }
 }
 
+static bool has_wrapper(const struct catalog_rows *rows, int64_t appid)
+{
+    for (size_t i = 0; i < rows->version_count; i++)
+        if (rows->versions[i].appid == appid && version_is_wrapper(&rows->versions[i]))
+            return true;
+    return false;
+}
+
+/* Who binds all instances of a job to one version wants equal answers, and a wrapper that runs this
+ * variant or that does not give them. */
+static void check_bound_wrappers(struct check *check, const struct buda_apps *apps,
+                                 const struct catalog_rows *rows)
+{
+    const struct buda_app *divided = NULL;
+
+    for (size_t i = 0; i < apps->app_count && divided == NULL; i++)
+        divided = apps->apps[i].count > 1 ? &apps->apps[i] : NULL;
+    for (size_t i = 0; divided != NULL && i < rows->app_count; i++)
+        if (rows->apps[i].homogeneous_app_version != 0 && has_wrapper(rows, rows->apps[i].id))
+            found(check, CHECK_WARNING,
+                  "app " TEXT_FORMAT ": homogeneous_app_version binds a job to a version of the"
+                  " wrapper, not to a variant of its science app, as " TEXT_FORMAT " has several",
+                  TEXT_ARG(rows->apps[i].name), TEXT_ARG(divided->name));
+}
+
 /* What cannot be used of buda_apps: jobs of it go to nobody, or not to the hosts it is for. */
-static void check_science_apps(struct check *check, const struct plan_classes *classes)
+static void check_science_apps(struct check *check, const struct plan_classes *classes,
+                               const struct catalog_rows *rows)
 {
     struct buda_apps apps = {.fault_count = 0};
     char folder[PATH_MAX];
@@ -947,6 +974,7 @@ static void check_science_apps(struct check *check, const struct plan_classes *c
         found(check, CHECK_WARNING, "buda_apps: in addition, " COUNT_FORMAT " cannot be used",
               COUNT_ARG(apps.fault_count - BUDA_FAULTS_KEPT, "file"));
     check_science_jobs(check, &apps);
+    check_bound_wrappers(check, &apps, rows);
 }
 
 /* A version of a class that nobody knows is never sent, and nothing says so. */
@@ -964,7 +992,7 @@ static void check_plan_classes(struct check *check)
         found(check, CHECK_WARNING, "plan_class_spec.xml: " TEXT_FORMAT,
               TEXT_ARG(classes.warnings[i]));
     if (check->db != NULL && db_catalog(check->db, check->arena, &rows) != STATUS_OK)
-        rows.version_count = 0; /* said already */
+        rows = (struct catalog_rows){0}; /* said already */
     for (size_t i = 0; i < rows.version_count; i++) {
         const struct app_version_row *version = &rows.versions[i];
 
@@ -973,7 +1001,7 @@ static void check_plan_classes(struct check *check)
                   "app_version %lld: there is no plan class " TEXT_FORMAT ", so it is never sent",
                   (long long)version->id, TEXT_ARG(version->plan_class));
     }
-    check_science_apps(check, &classes);
+    check_science_apps(check, &classes, &rows);
     plan_classes_free(&classes);
 }
 

@@ -984,6 +984,14 @@ expect 0 'demo.*, fold/arm_cpu +1 ' in_project app estimates demo
 expect 0 'would forget the run times of fold, of 2 pairs' in_project buda forget fold --dry-run
 expect 0 '^\{"app": "fold", "host_variants": 2\}$' in_project buda forget fold --yes --json
 expect 0 $'^arm_cpu\tarm\t\t23\t0\t1\t1\t0\t0\t' in_project buda show fold --tsv
+mkdir "$project/buda_apps/fold/intel_cpu"
+sed 's/arm/intel/' "$project/buda_apps/fold/arm_cpu/variant.json" >"$project/buda_apps/fold/intel_cpu/variant.json"
+sql -e "UPDATE $database.app SET homogeneous_app_version = 1; UPDATE $database.app_version SET plan_class = 'docker'"
+expect 0 'warning: app demo: homogeneous_app_version binds a job to a version of the wrapper, not to a variant of its science app, as fold has' \
+    in_project check-config
+rm -r "$project/buda_apps/fold/intel_cpu"
+same "one variant binds by itself" "$(in_project check-config | grep -c 'binds a job to')" 0
+sql -e "UPDATE $database.app SET homogeneous_app_version = 0; UPDATE $database.app_version SET plan_class = ''"
 sql -e "DELETE FROM $database.workunit WHERE id > 9000000; DELETE FROM $database.result WHERE id > 9000000"
 rm -r "$project/buda_apps"
 sql "$database" -e "SET sql_mode = ''; INSERT INTO workunit (name, appid, rsc_fpops_est, delay_bound, assimilate_state, error_mask)
