@@ -132,6 +132,15 @@ enum status db_job_file_is_of_others(struct db *db, struct text name, int64_t us
     return status == STATUS_NOT_FOUND ? STATUS_OK : status;
 }
 
+enum status db_job_file_is_noted(struct db *db, struct arena *arena, struct text name, bool *ret_is)
+{
+    struct job_file_row row;
+    enum status status = DB_ONE(db, job_file_find, arena, &row, .name = name);
+
+    *ret_is = status == STATUS_OK;
+    return status == STATUS_NOT_FOUND ? STATUS_OK : status;
+}
+
 enum status db_job_file_note(struct db *db, struct arena *arena, struct text name, double now,
                              double delete_time, int64_t batch)
 {

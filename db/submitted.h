@@ -57,6 +57,8 @@ MUST_CHECK enum status db_batch_user(struct db *db, int64_t batch, int64_t *ret_
 /* --- files that submitters bring -------------------------------------------------------------- */
 
 /* Whether it was brought for batches, and none of them is the user's. */
+MUST_CHECK enum status db_job_file_is_noted(struct db *db, struct arena *arena, struct text name,
+                                            bool *ret_is);
 MUST_CHECK enum status db_job_file_is_of_others(struct db *db, struct text name, int64_t userid,
                                                 bool *ret_is);
 /* Notes that the file is there, until `delete_time` at least, for a batch where that is not 0.

@@ -70,6 +70,11 @@ enum status db_submission_undo(struct db *db, int64_t id)
     return status == STATUS_OK ? DB_RUN(db, submission_undo, NULL, .id = id) : status;
 }
 
+enum status db_submission_fate(struct db *db, int64_t id, struct submission_fate_row *ret_fate)
+{
+    return DB_ONE(db, submission_fate, NULL, ret_fate, .id = id);
+}
+
 enum status db_submissions_abandoned(struct db *db, struct arena *arena, size_t most,
                                      struct abandoned_row **ret_rows, size_t *ret_count)
 {

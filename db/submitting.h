@@ -43,6 +43,9 @@ MUST_CHECK enum status db_submission_drop(struct db *db, struct arena *arena, in
 MUST_CHECK enum status db_submission_end(struct db *db, int64_t id);
 /* All are dropped: the row goes, or is empty again. */
 MUST_CHECK enum status db_submission_undo(struct db *db, int64_t id);
+/* What came of a submission for this batch. STATUS_NOT_FOUND: the batch went with it. */
+MUST_CHECK enum status db_submission_fate(struct db *db, int64_t id,
+                                          struct submission_fate_row *ret_fate);
 MUST_CHECK enum status db_submissions_abandoned(struct db *db, struct arena *arena, size_t most,
                                                 struct abandoned_row **ret_rows, size_t *ret_count);
 

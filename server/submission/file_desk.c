@@ -11,6 +11,7 @@
 #include "server/passes/pass_repeat.h"
 #include "server/project/hierarchy.h"
 #include "server/submit/inputs_lock.h"
+#include "server/submit/placed_list.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -202,6 +203,7 @@ enum status files_upload_begin(struct files_upload *upload, struct desk *desk,
 {
     *upload = (struct files_upload){.desk = desk, .named = named, .descriptor = -1};
     upload->files = ARENA_ARRAY(desk->arena, named->count, struct job_file_coming);
+    upload->placed = placed_list_begin(desk->arena, desk->config->download_dir, "files");
     return upload->files != NULL ? check_owners(desk, submitter, named)
                                  : fail(desk->failure, STATUS_TOO_LARGE, "too many files");
 }
@@ -238,6 +240,7 @@ enum status files_upload_open(struct files_upload *upload)
     status = make_folder(upload, name);
     if (status != STATUS_OK)
         return status;
+    placed_list_add(upload->placed, file->temporary, -1, file->place);
     upload->descriptor =
         open(file->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
     return upload->descriptor >= 0 ? STATUS_OK : fail_io(upload, "written");
@@ -273,6 +276,7 @@ enum status files_upload_close(struct files_upload *upload)
 
     if (!is_kept)
         return fail_io(upload, "written");
+    placed_list_add(upload->placed, file->temporary, upload->descriptor, file->place);
     (void)close(upload->descriptor);
     upload->descriptor = -1;
     return said.length == 0 || text_equal_nocase(said, text_from(file->md5))
@@ -359,7 +363,8 @@ enum status files_upload_finish(struct files_upload *upload)
         status = place_file(upload, i);
     if (status == STATUS_OK && upload->named->count > 0)
         status = desk_failed(desk, repeat_transaction(desk->db, note_files, &noting), "job_file");
-    if (status != STATUS_OK && status != STATUS_DB_UNKNOWN)
+    upload->is_unknown = status == STATUS_DB_UNKNOWN;
+    if (status != STATUS_OK && !upload->is_unknown)
         take_back(upload);
     inputs_unlock(lock);
     return status;
@@ -375,4 +380,5 @@ void files_upload_drop(struct files_upload *upload)
             (void)unlink(upload->files[i].temporary);
         upload->files[i].temporary = NULL;
     }
+    placed_list_end(upload->placed, !upload->is_unknown);
 }

@@ -28,12 +28,16 @@ MUST_CHECK enum status desk_query_files(struct desk *desk, const struct submitte
                                         const struct files_named *named, absent_file_call *call,
                                         void *context);
 
+struct placed_list;
+
 struct files_upload {
     struct desk *desk;
     const struct files_named *named;
     struct job_file_coming *files; /* one for each name */
     size_t begun;                  /* files */
     int descriptor;                /* of the one under way; -1: none */
+    struct placed_list *placed;
+    bool is_unknown; /* whether their rows are committed */
 };
 /* After desk_check_files. To be dropped in the end, whatever came of it. A name of another
  * submitter's file is refused. */

@@ -4,6 +4,7 @@
 #include "config/config.h"
 #include "db/admin.h"
 #include "db/batches.h"
+#include "db/submitted.h"
 #include "db/submitters.h"
 #include "db/submitting.h"
 #include "server/base/arena.h"
@@ -16,6 +17,7 @@
 #include "server/submission/template_desk.h"
 #include "server/submit/inputs_lock.h"
 #include "server/submit/jobs.h"
+#include "server/submit/placed_list.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -47,6 +49,7 @@ struct submitting {
     int64_t made; /* jobs, in the second walk */
     double renewed;
     enum status renewal; /* while a file was read */
+    struct placed_list *placed;
 };
 
 /* --- each job by itself ----------------------------------------------------------------------- */
@@ -453,6 +456,7 @@ static enum status make_jobs(struct submitting *submitting, const struct wanted_
         .counts_jobs = true,
         .names_inputs = true,
         .watch = {renew_or_end, submitting},
+        .placed = submitting->placed,
         .now = desk->now};
     enum status status = read_parameters(submitting, &settings.parameters);
 
@@ -523,6 +527,13 @@ static void end_submission(struct ending_submission *ending)
                  ending->id, status_word(status));
 }
 
+#define LIST_OF_BATCH "batch_"
+
+static const char *list_key(struct arena *arena, int64_t batch)
+{
+    return text_string(arena, text_print(arena, LIST_OF_BATCH "%" PRId64, batch));
+}
+
 enum status desk_submit(struct desk *desk, const struct submitter *submitter,
                         const struct wanted_batch *wanted, const struct wanted_jobs *jobs,
                         int64_t *ret_batch)
@@ -552,12 +563,15 @@ enum status desk_submit(struct desk *desk, const struct submitter *submitter,
         inputs_unlock(lock);
         return desk_failed(desk, status, "batch");
     }
+    submitting.placed = placed_list_begin(desk->arena, desk->config->download_dir,
+                                          list_key(desk->arena, submitting.id));
     status = make_jobs(&submitting, jobs);
     ending.id = *ret_batch = submitting.id;
     ending.is_accepted = status == STATUS_OK;
     if (status != STATUS_DB_UNKNOWN)
         end_submission(&ending);
     jobs_end(submitting.jobs, status == STATUS_OK || status == STATUS_DB_UNKNOWN);
+    placed_list_end(submitting.placed, status != STATUS_DB_UNKNOWN);
     inputs_unlock(lock);
     return status;
 }
@@ -592,6 +606,46 @@ enum status desk_estimate(struct desk *desk, const struct submitter *submitter,
     return STATUS_OK;
 }
 
+/* Of a call that brought files, what has a row stays. */
+static enum placed_fate fate_of_call(void *context, const char *key)
+{
+    const struct text words = TEXT(LIST_OF_BATCH), given = text_from(key);
+    struct desk *desk = context;
+    struct submission_fate_row fate;
+    enum status status;
+    int64_t batch;
+
+    if (!text_starts(given, words) ||
+        !text_to_i64((struct text){given.at + words.length, given.length - words.length}, &batch))
+        return PLACED_GOES;
+    status = db_submission_fate(desk->db, batch, &fate);
+    if (status == STATUS_NOT_FOUND)
+        return PLACED_GOES;
+    if (status != STATUS_OK || fate.is_under_way != 0)
+        return PLACED_WAITS;
+    return fate.has_jobs != 0 ? PLACED_STAYS : PLACED_GOES;
+}
+
+static bool has_row(void *context, struct text name)
+{
+    struct desk *desk = context;
+    struct arena_mark mark = arena_mark(desk->arena);
+    bool is_noted = false;
+    enum status status = db_job_file_is_noted(desk->db, desk->arena, name, &is_noted);
+
+    arena_rewind(desk->arena, mark);
+    return status != STATUS_OK || is_noted;
+}
+
+static enum status clear_placed(struct desk *desk)
+{
+    const struct placed_judge judge = {fate_of_call, has_row, desk};
+
+    if (desk->config->download_dir.length > 0)
+        placed_lists_clear(desk->arena, desk->config->download_dir, ABANDONED_AT_ONCE, &judge);
+    return db_end(desk->db);
+}
+
 enum status desk_recover(struct desk *desk)
 {
     struct abandoned_row *rows;
@@ -608,5 +662,7 @@ enum status desk_recover(struct desk *desk)
                  rows[i].id, rows[i].state != BATCH_INIT);
         end_submission(&ending);
     }
+    if (status == STATUS_OK)
+        status = clear_placed(desk);
     return desk_failed(desk, status, "batches");
 }

@@ -115,6 +115,8 @@ enum status jobs_begin(const struct jobs_settings *settings, struct jobs **ret_j
         jobs->stage = jobs->templates.stage = stage_create(jobs->arena, settings->config);
     if (jobs->stage != NULL)
         stage_watch(jobs->stage, &settings->watch);
+    if (jobs->stage != NULL)
+        stage_list(jobs->stage, settings->placed);
     if (jobs->stage != NULL && settings->names_inputs)
         stage_refuse_paths(jobs->stage);
     enum status status = jobs->stage != NULL ? begin_parts(jobs, failure) : no_memory(failure);

@@ -34,6 +34,7 @@ struct config;
 struct db;
 struct job_target;
 struct jobs;
+struct placed_list;
 
 /* A parameter that was given with the jobs, as it was typed. */
 struct job_given {
@@ -54,15 +55,16 @@ struct jobs_settings {
     const struct job_given *given; /* those of them that do not just have their default */
     size_t given_count;
     const struct job_target
-        *target;             /* NULL: for whoever asks. Else results are made when asked for */
-    bool by_transitioner;    /* no results: BOINC's transitioner makes them */
-    bool is_held;            /* nor is any job seen by a transition, until somebody sets its
-                                transition_time; files that were copied stay only by jobs_end */
-    bool counts_jobs;        /* job_line.number is that of a job, not of a line */
-    bool names_inputs;       /* input files are names in the download folder, never paths */
-    bool skips_known;        /* a job whose name is there already is not made again */
-    struct file_watch watch; /* of input files, which may be large */
-    uint64_t commit_every;   /* jobs, about, after which what was written is committed; 0: never */
+        *target;                /* NULL: for whoever asks. Else results are made when asked for */
+    bool by_transitioner;       /* no results: BOINC's transitioner makes them */
+    bool is_held;               /* nor is any job seen by a transition, until somebody sets its
+                                   transition_time; files that were copied stay only by jobs_end */
+    bool counts_jobs;           /* job_line.number is that of a job, not of a line */
+    bool names_inputs;          /* input files are names in the download folder, never paths */
+    bool skips_known;           /* a job whose name is there already is not made again */
+    struct placed_list *placed; /* of files that are copied; NULL: none */
+    struct file_watch watch;    /* of input files, which may be large */
+    uint64_t commit_every; /* jobs, about, after which what was written is committed; 0: never */
     int64_t now;
 };
 

@@ -14,6 +14,7 @@
 #include "server/base/random.h"
 #include "server/project/hierarchy.h"
 #include "server/submit/inputs_lock.h"
+#include "server/submit/placed_list.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -53,6 +54,7 @@ struct stage {
     int lock;              /* from the first file on; -1: none yet */
     bool refuses_paths;
     struct file_watch watch;
+    struct placed_list *placed; /* NULL: none */
 };
 
 struct stage *stage_create(struct arena *arena, const struct config *config)
@@ -132,7 +134,10 @@ static enum status copy_open(const struct stage *stage, const struct copy_source
                              const char *temporary, const char *target, mode_t mode,
                              struct failure *failure)
 {
-    int to = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
+    int to;
+
+    placed_list_add(stage->placed, temporary, -1, target);
+    to = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
     if (to < 0)
         return fail_io(failure, temporary, "create");
     bool copied = (from->descriptor >= 0 ? copy_bytes(from->descriptor, to, &stage->watch)
@@ -140,6 +145,7 @@ static enum status copy_open(const struct stage *stage, const struct copy_source
                   file_give(to, target) && fchmod(to, mode) == 0 && inputs_made(to) &&
                   fsync(to) == 0;
     enum status status = copied ? STATUS_OK : fail_io(failure, temporary, "copy");
+    placed_list_add(stage->placed, temporary, to, target);
     (void)close(to);
     if (status == STATUS_OK && link(temporary, target) != 0)
         status = fail_io(failure, target, "link");
@@ -317,6 +323,11 @@ static enum status find_input(struct stage *stage, struct text argument, struct 
 void stage_watch(struct stage *stage, const struct file_watch *watch)
 {
     stage->watch = *watch;
+}
+
+void stage_list(struct stage *stage, struct placed_list *placed)
+{
+    stage->placed = placed;
 }
 
 void stage_refuse_paths(struct stage *stage)

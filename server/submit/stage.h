@@ -10,6 +10,7 @@
 struct arena;
 struct config;
 struct file_watch;
+struct placed_list;
 struct stage;
 
 /* Remembers sizes and MD5s by name, and which files it copied. Texts of the arena. NULL: no
@@ -30,6 +31,8 @@ MUST_CHECK enum status stage_input(struct stage *stage, struct text argument, bo
                                    struct job_file *ret_file, struct failure *failure);
 /* Asked behind each piece of a file that is read or copied from now on. */
 void stage_watch(struct stage *stage, const struct file_watch *watch);
+/* What is copied from now on is listed there; NULL: nowhere. */
+void stage_list(struct stage *stage, struct placed_list *placed);
 /* From now on an argument is a name, which lies in the download folders, and never a path. */
 void stage_refuse_paths(struct stage *stage);
 /* An input file with this content, named jf_ and its MD5. */

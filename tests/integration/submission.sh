@@ -596,6 +596,34 @@ start_submission
 claim "what remains of it" within 60 nothing_is_under_way
 claim "is cancelled" is "$(rows "SELECT state FROM batch WHERE id = $ended") $(count "workunit WHERE batch = $ended AND error_mask = 0")" "3 0"
 
+# --- what a killed process leaves on the disk
+inputs() { find "$project/download" -type f | sort; }
+age_lists() { touch -d '-100 seconds' "$project"/download/.placed/*; }
+lists() { find "$project/download/.placed" -type f | wc -l; }
+inputs >"$work/inputs"
+seq 5000 | sed "s|.*|<job><name>left_&</name>$in_it<input_file><mode>inline</mode><source>left &</source></input_file></job>|" >"$work/many"
+(printf '<submit_batch><authenticator>%s</authenticator><batch><app_name>work</app_name>' "$account"; cat "$work/many"; echo '</batch></submit_batch>') >"$work/left"
+curl -s --data-urlencode "request@$work/left" "$(desk)" >"$work/left.answer" &
+many=$!
+head -c 30000000 /dev/zero >"$work/large"
+curl -s --limit-rate 2M -F "request=<upload_files><authenticator>$account</authenticator><phys_name>left.bin</phys_name></upload_files>" \
+    -F "file_0=@$work/large" -H 'Expect:' "$(page=job_file.php desk)" >/dev/null &
+upload=$!
+claim "files are being placed" within 30 eval '[ "$(inputs | wc -l)" -gt $(($(wc -l <"$work/inputs") + 100)) ] && [ "$(lists)" = 1 ]'
+kill -KILL "$submission_pid"
+wait "$many" "$upload"
+claim "a killed process leaves them, and a list" test "$(lists)" -ge 1
+rows "UPDATE batch SET logical_start_time = logical_start_time - 100 WHERE description <> ''"
+rm -f "$work/submission.socket"
+start_submission
+claim "young lists wait" within 60 nothing_is_under_way
+age_lists
+kill -KILL "$submission_pid"
+rm -f "$work/submission.socket"
+start_submission
+claim "the next process clears old ones" within 60 eval '[ "$(lists)" = 0 ]'
+claim "of all that was left" cmp "$work/inputs" <(inputs)
+
 # --- an input file that takes long to read, as from a slow disk
 slow=$project/download/slow_1
 mkfifo "$slow"

@@ -12,9 +12,11 @@
 #include "server/submit/inputs_lock.h"
 #include "server/submit/job_line.h"
 #include "server/submit/new_project.h"
+#include "server/submit/placed_list.h"
 #include "server/submit/stage.h"
 #include "server/submit/version_document.h"
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <ftw.h>
 #include <pthread.h>
@@ -287,6 +289,133 @@ static void a_large_file_is_watched(void **state)
         assert_int_equal(access(target, F_OK) == 0, is_done);
         stage_end(stage, false);
     }
+}
+
+/* --- what a call leaves that is killed -------------------------------------------------------- */
+
+static enum placed_fate fate;
+static char key_heard[64];
+static const char *noted;
+
+static enum placed_fate judge_call(void *context, const char *key)
+{
+    (void)context;
+    (void)snprintf(key_heard, sizeof(key_heard), "%s", key);
+    return fate;
+}
+
+static bool has_row(void *context, struct text name)
+{
+    (void)context;
+    return text_is(name, noted);
+}
+
+static size_t lists_of(struct fixture *fixture, bool age)
+{
+    const char *path = text_string(fixture->arena,
+                                   text_print(fixture->arena, "%s/download/.placed", fixture->dir));
+    const struct timespec old[] = {{.tv_sec = 1000}, {.tv_sec = 1000}};
+    DIR *folder = opendir(path);
+    const struct dirent *entry;
+    size_t count = 0;
+
+    while (folder != NULL && (entry = readdir(folder)) != NULL) {
+        if (entry->d_name[0] == '.')
+            continue;
+        count++;
+        if (age)
+            assert_int_equal(utimensat(dirfd(folder), entry->d_name, old, 0), 0);
+    }
+    if (folder != NULL)
+        (void)closedir(folder);
+    return count;
+}
+
+/* A call that copies "content" to NAME, and a second one that finds a file at its place; it dies
+ * with the temporary file of a third. */
+static void die_in_the_middle(struct fixture *fixture)
+{
+    struct placed_list *list =
+        placed_list_begin(fixture->arena, fixture->config.download_dir, "batch_7");
+    struct stage *stage = stage_create(fixture->arena, &fixture->config);
+    const char *ours = write_file(fixture, "download/ours", "x"),
+               *taken = write_file(fixture, "download/taken", "of another");
+    int descriptor = open(ours, O_RDONLY | O_CLOEXEC), other = open(taken, O_RDONLY | O_CLOEXEC);
+    struct job_file file;
+
+    stage_list(stage, list);
+    assert_status(STATUS_OK, stage_content(stage, TEXT("content"), &file, &fixture->failure));
+    assert_true(inputs_made(other));
+    placed_list_add(list, ours, -1, taken);
+    placed_list_add(list, ours, descriptor, taken);
+    (void)close(descriptor);
+    (void)close(other);
+    assert_int_equal(lists_of(fixture, false), 1);
+    placed_list_end(list, false); /* as the end of the process does */
+    stage_end(stage, true);
+}
+
+static bool lies(struct fixture *fixture, const char *name)
+{
+    return access(text_string(fixture->arena,
+                              text_print(fixture->arena, "%s/download/%s", fixture->dir, name)),
+                  F_OK) == 0;
+}
+
+static void what_a_killed_call_leaves_is_taken_away(void **state)
+{
+    static const char name[] = "jf_9a0364b9e99bb480dd25e1f0284c8555";
+    static const struct {
+        enum placed_fate fate;
+        bool is_young, has_row, is_counted_on, list_stays, file_stays;
+    } cases[] = {{PLACED_GOES, true, false, false, true, true},
+                 {PLACED_WAITS, false, false, false, true, true},
+                 {PLACED_STAYS, false, false, false, false, true},
+                 {PLACED_GOES, false, true, false, false, true},
+                 {PLACED_GOES, false, false, true, false, true},
+                 {PLACED_GOES, false, false, false, false, false}};
+    struct fixture *fixture = *state;
+    const struct placed_judge judge = {judge_call, has_row, fixture};
+
+    fixture->config.uldl_dir_fanout = 0;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        const char *path = text_string(
+            fixture->arena, text_print(fixture->arena, "%s/download/%s", fixture->dir, name));
+
+        die_in_the_middle(fixture);
+        fate = cases[i].fate;
+        noted = cases[i].has_row ? name : "";
+        assert_int_equal(lists_of(fixture, !cases[i].is_young), 1);
+        if (cases[i].is_counted_on)
+            assert_true(inputs_count_on(path));
+        placed_lists_clear(fixture->arena, fixture->config.download_dir, 9, &judge);
+        assert_int_equal(lists_of(fixture, true), cases[i].list_stays);
+        assert_int_equal(lies(fixture, name), cases[i].file_stays);
+        assert_int_equal(lies(fixture, "ours"), cases[i].list_stays);
+        assert_true(lies(fixture, "taken"));
+        fate = PLACED_GOES;
+        placed_lists_clear(fixture->arena, fixture->config.download_dir, 9, &judge);
+        assert_string_equal(key_heard, "batch_7");
+        (void)unlink(path);
+    }
+}
+
+/* Nobody takes away what a call that lives has placed, and with its end the list is gone. */
+static void a_living_call_keeps_its_files(void **state)
+{
+    struct fixture *fixture = *state;
+    const struct placed_judge judge = {judge_call, has_row, fixture};
+    struct placed_list *list =
+        placed_list_begin(fixture->arena, fixture->config.download_dir, "files");
+    const char *path = write_file(fixture, "download/new", "x");
+
+    fate = PLACED_GOES;
+    placed_list_add(list, path, -1, path);
+    assert_int_equal(lists_of(fixture, true), 1);
+    placed_lists_clear(fixture->arena, fixture->config.download_dir, 9, &judge);
+    assert_true(lies(fixture, "new"));
+    placed_list_end(list, true);
+    assert_int_equal(lists_of(fixture, true), 0);
 }
 
 static void name_stands_for_one_content(void **state)
@@ -700,6 +829,8 @@ int main(void)
         CASE(half_a_pair_is_not_left),
         CASE(staged_file_is_copied_and_measured),
         CASE(a_large_file_is_watched),
+        CASE(what_a_killed_call_leaves_is_taken_away),
+        CASE(a_living_call_keeps_its_files),
         CASE(name_stands_for_one_content),
         CASE(a_copy_that_another_counts_on_stays),
         CASE(a_copy_that_nobody_counts_on_goes),
