@@ -8,7 +8,7 @@
 
 #include "server/base/banned.h"
 
-enum { ROOT = 1, BELOW_ROOT = 2, ELEMENTS_OF_JOB = 60 };
+enum { ROOT = 1, BELOW_ROOT = 2, BELOW_BATCH = 3, ELEMENTS_OF_JOB = 60 };
 
 static const struct {
     const char *name;
@@ -28,6 +28,7 @@ struct rpc_reading {
     struct rpc_request *request;
     struct failure *failure;
     size_t depth;
+    size_t level;   /* at which elements stand */
     size_t element; /* that is open; ELEMENT_COUNT: none that we know */
     char text[RPC_TEXT_MAX];
     size_t length;
@@ -41,7 +42,11 @@ static enum status on_start(void *context, struct text name, int line)
     reading->depth++;
     if (reading->depth == ROOT)
         reading->request->command = text_copy(reading->arena, name);
-    if (reading->depth != BELOW_ROOT)
+    /* BOINC's C++ clients of before April 2018 create a batch with an element more. */
+    if (reading->depth == BELOW_ROOT && text_is(name, "batch") &&
+        text_is(reading->request->command, "create_batch"))
+        reading->level = BELOW_BATCH;
+    if (reading->depth != reading->level)
         return STATUS_OK;
     reading->length = 0;
     for (reading->element = 0; reading->element < ELEMENT_COUNT; reading->element++)
@@ -54,7 +59,7 @@ static enum status on_text(void *context, struct text piece, int line)
 {
     struct rpc_reading *reading = context;
 
-    if (reading->depth != BELOW_ROOT || reading->element == ELEMENT_COUNT)
+    if (reading->depth != reading->level || reading->element == ELEMENT_COUNT)
         return STATUS_OK;
     if (piece.length > RPC_TEXT_MAX - reading->length)
         return fail(reading->failure, STATUS_TOO_LARGE, "line %d: %s has more than %d bytes", line,
@@ -99,11 +104,13 @@ static enum status keep(struct rpc_reading *reading)
 static enum status on_end(void *context, struct text name, int line)
 {
     struct rpc_reading *reading = context;
-    bool is_kept = reading->depth == BELOW_ROOT && reading->element < ELEMENT_COUNT;
+    bool is_kept = reading->depth == reading->level && reading->element < ELEMENT_COUNT;
 
     (void)name;
     (void)line;
     reading->depth--;
+    if (reading->depth < BELOW_ROOT)
+        reading->level = BELOW_ROOT;
     return is_kept ? keep(reading) : STATUS_OK;
 }
 
@@ -116,8 +123,11 @@ struct xml_limits rpc_limits(void)
 enum status rpc_request_read(const struct xml_source *source, struct arena *arena,
                              struct rpc_request *ret_request, struct failure *failure)
 {
-    struct rpc_reading reading = {
-        .arena = arena, .request = ret_request, .failure = failure, .element = ELEMENT_COUNT};
+    struct rpc_reading reading = {.arena = arena,
+                                  .request = ret_request,
+                                  .failure = failure,
+                                  .level = BELOW_ROOT,
+                                  .element = ELEMENT_COUNT};
     const struct xml_handler handler = {
         .context = &reading, .start = on_start, .text = on_text, .end = on_end};
     const struct xml_limits limits = rpc_limits();

@@ -152,6 +152,29 @@ static void what_stands_below_the_root_is_read(void **state)
     assert_text(rpc_first(&request.batch_names), "");
 }
 
+/* As BOINC's C++ clients of before April 2018 do. Of another command that is not understood. */
+static void a_batch_may_be_created_with_an_element_more(void **state)
+{
+    struct rpc_request request;
+
+    (void)state;
+    assert_status(STATUS_OK,
+                  read_request("<create_batch>\n   <authenticator>k</authenticator>\n"
+                               "      <batch>\n         <batch_name>b</batch_name>\n"
+                               "         <app_name>a</app_name>\n"
+                               "         <expire_time>5.000000</expire_time>\n      </batch>\n"
+                               "</create_batch>\n",
+                               &request));
+    assert_text(request.authenticator, "k");
+    assert_text(rpc_first(&request.batch_names), "b");
+    assert_text(request.app_name, "a");
+    assert_text(request.expire_time, "5.000000");
+    assert_status(STATUS_OK, read_request("<create_batch><batch><x><app_name>a</app_name></x>"
+                                          "</batch><app_name>c</app_name></create_batch>",
+                                          &request));
+    assert_text(request.app_name, "c");
+}
+
 static void what_is_no_request_is_refused(void **state)
 {
     (void)state;
@@ -412,6 +435,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_is_no_form_is_refused, case_arena_setup,
                                         case_arena_teardown),
         cmocka_unit_test_setup_teardown(a_head_has_a_bound, case_arena_setup, case_arena_teardown),
+        cmocka_unit_test_setup_teardown(a_batch_may_be_created_with_an_element_more,
+                                        case_arena_setup, case_arena_teardown),
         cmocka_unit_test_setup_teardown(what_stands_below_the_root_is_read, case_arena_setup,
                                         case_arena_teardown),
         cmocka_unit_test_setup_teardown(what_is_no_request_is_refused, case_arena_setup,
