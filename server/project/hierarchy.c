@@ -89,12 +89,12 @@ static const char *character_fault(char c)
         return "contains a character that is not ASCII";
     if (c == '/' || c == '\\')
         return "contains a slash";
-    return text_contains(TEXT("\"'<>&?#"), (struct text){&c, 1})
-               ? "contains one of the characters \" ' < > & ? #"
+    return text_contains(TEXT("\"'<>&?"), (struct text){&c, 1})
+               ? "contains one of the characters \" ' < > & ?"
                : NULL;
 }
 
-const char *file_name_fault(struct text name)
+const char *job_name_fault(struct text name)
 {
     const char *fault = NULL;
 
@@ -107,13 +107,28 @@ const char *file_name_fault(struct text name)
     return fault != NULL ? fault : open_name_fault(name);
 }
 
-enum status file_name_check(const char *what, struct text name, struct failure *failure)
+/* Clients take what follows it in a URL for a part of the page. */
+const char *file_name_fault(struct text name)
 {
-    const char *fault = file_name_fault(name);
+    return text_contains(name, TEXT("#")) ? "contains the character #" : job_name_fault(name);
+}
 
+static enum status check_name(const char *what, struct text name, const char *fault,
+                              struct failure *failure)
+{
     return fault == NULL ? STATUS_OK
                          : fail(failure, STATUS_INVALID, "the %s \"" TEXT_FORMAT "\" %s", what,
                                 TEXT_ARG(text_first(name, NAME_SHOWN)), fault);
+}
+
+enum status file_name_check(const char *what, struct text name, struct failure *failure)
+{
+    return check_name(what, name, file_name_fault(name), failure);
+}
+
+enum status job_name_check(const char *what, struct text name, struct failure *failure)
+{
+    return check_name(what, name, job_name_fault(name), failure);
 }
 
 const char *url_fault(struct text url)

@@ -34,7 +34,11 @@ const char *url_fault(struct text url);
 const char *file_name_fault(struct text name);
 /* Likewise of the name under which a job's program opens the file. */
 const char *open_name_fault(struct text name);
-/* Fails with 'the WHAT "a b" has a blank in it'; `what` is "file name", or the like. */
+/* Likewise of a job, whose result's files are named after it: these are not fetched by a URL, and
+ * HTCondor's bridge calls jobs condor#HOST#OWNER#TIME#1.0. */
+const char *job_name_fault(struct text name);
+/* Fail with 'the WHAT "a b" has a blank in it'; `what` is "file name", or the like. */
 MUST_CHECK enum status file_name_check(const char *what, struct text name, struct failure *failure);
+MUST_CHECK enum status job_name_check(const char *what, struct text name, struct failure *failure);
 
 #endif

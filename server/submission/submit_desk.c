@@ -124,7 +124,7 @@ static enum status look_at_job(void *context, const struct wanted_job *job)
 
     submitting->count++;
     if (job->name.length > 0)
-        status = file_name_check("name", job->name, &why);
+        status = job_name_check("name", job->name, &why);
     if (status != STATUS_OK)
         return refuse_job(submitting, why.text);
     if (job->has_target)

@@ -246,7 +246,7 @@ static enum status name_job(struct jobs *jobs, const struct job_line *line, stru
     else if (name.length == 0)
         name = jobs->settings.name;
     jobs->number++;
-    enum status status = file_name_check("job's name", name, failure);
+    enum status status = job_name_check("job's name", name, failure);
     if (status == STATUS_OK)
         *ret_name = text_copy(jobs->filling->arena, name);
     return status;

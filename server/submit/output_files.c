@@ -208,7 +208,7 @@ struct text output_file_result(struct text name)
 {
     struct text result = NO_TEXT;
 
-    if (file_name_fault(name) != NULL)
+    if (job_name_fault(name) != NULL)
         return NO_TEXT;
     for (size_t length = name.length - 1; length > 0 && result.length == 0; length--)
         if (name.at[length] == '_' && length + 1 < name.length)

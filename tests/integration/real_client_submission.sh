@@ -51,8 +51,9 @@ post_to submit_rpc_handler.php urlencoded "<submit_batch>$auth<batch><app_name>d
 <job><name>python_2</name><rsc_fpops_est>20000000000.000000</rsc_fpops_est><input_file><mode>local_staged</mode><source>more_1</source></input_file></job></batch></submit_batch>"
 claim "and submits" test "$(value submit_batch/batch_id)" = "$brought"
 
-# --- as the Condor bridge: a batch, files that are asked for and sent, then the jobs
-post_to submit_rpc_handler.php multipart "<create_batch>$auth<app_name>demo</app_name><batch_name>condor</batch_name><expire_time>$(($(date +%s) + 3600)).000000</expire_time></create_batch>"
+# --- as the Condor bridge, with its names: a batch, files that are asked for and sent, then the jobs
+condor_name=condor#submit.example.org#Work#1470782967
+post_to submit_rpc_handler.php multipart "<create_batch>$auth<app_name>demo</app_name><batch_name>$condor_name</batch_name><expire_time>$(($(date +%s) + 3600)).000000</expire_time></create_batch>"
 condor=$(value create_batch/batch_id)
 printf 'four five six\n' >"$work/words"
 name=$(md5sum <"$work/words" | cut -c 1-32).txt
@@ -62,19 +63,19 @@ post_to job_file.php multipart "<upload_files>$auth<batch_id>$condor</batch_id><
 claim "and brings it, from two paths" test "$(value upload_files/success)" = 1
 post_to submit_rpc_handler.php multipart "<submit_batch>$auth<batch><batch_id>$condor</batch_id><app_name>demo</app_name><app_version_num>100</app_version_num>
 <job_params><rsc_disk_bound>0.000000</rsc_disk_bound><rsc_fpops_est>0.000000</rsc_fpops_est><rsc_fpops_bound>0.000000</rsc_fpops_bound><rsc_memory_bound>0.000000</rsc_memory_bound><delay_bound>0.000000</delay_bound></job_params>
-<job><name>condor_1</name><command_line>-a -b </command_line><input_file><mode>local_staged</mode><source>$name</source></input_file></job>
-<job><name>condor_2</name><command_line></command_line><input_file><mode>local_staged</mode><source>$name</source></input_file></job></batch></submit_batch>"
+<job><name>$condor_name#28.0</name><command_line>-a -b </command_line><input_file><mode>local_staged</mode><source>$name</source></input_file></job>
+<job><name>$condor_name#28.1</name><command_line></command_line><input_file><mode>local_staged</mode><source>$name</source></input_file></job></batch></submit_batch>"
 claim "and submits" test "$(value submit_batch/batch_id)" = "$condor"
-post_to submit_rpc_handler.php multipart "<abort_jobs>$auth<job_name>condor_2</job_name></abort_jobs>"
+post_to submit_rpc_handler.php multipart "<abort_jobs>$auth<job_name>$condor_name#28.1</job_name></abort_jobs>"
 claim "it aborts a job" test "$(value abort_jobs/success)" = 1
-post_to submit_rpc_handler.php multipart "<set_expire_time>$auth<batch_name>condor</batch_name><expire_time>$(($(date +%s) + 7200)).000000</expire_time></set_expire_time>"
+post_to submit_rpc_handler.php multipart "<set_expire_time>$auth<batch_name>$condor_name</batch_name><expire_time>$(($(date +%s) + 7200)).000000</expire_time></set_expire_time>"
 claim "it renews its lease" test "$(value set_expire_time/success)" = 1
 
 # --- a client computes them
 "$QM_BINARY_DIR/qmctl" --project "$project" transition --loop 1 --trust --assimilate none --delete-files >"$work/transition.log" 2>&1 &
 started+=($!)
 done_words() {
-    post_to submit_rpc_handler.php multipart "<query_batch2>$auth<min_mod_time>0.000000</min_mod_time><batch_name>condor</batch_name></query_batch2>"
+    post_to submit_rpc_handler.php multipart "<query_batch2>$auth<min_mod_time>0.000000</min_mod_time><batch_name>$condor_name</batch_name></query_batch2>"
     [ "$(value query_batch2/job/status | tr '\n' ' ')" = "DONE ERROR " ]
 }
 is_complete() {
@@ -83,17 +84,19 @@ is_complete() {
 }
 all_are_done() { control --project "$master" update; sleep 3; done_words && is_complete "$python" && is_complete "$brought"; }
 claim "all are done" within 150 all_are_done
-post_to submit_rpc_handler.php multipart "<query_completed_job>$auth<job_name>condor_1</job_name></query_completed_job>"
+post_to submit_rpc_handler.php multipart "<get_templates>$auth<job_name>$condor_name#28.0</job_name></get_templates>"
+claim "the bridge hears the names of outputs" grep -q "output_template.*open_name 'out'" "$work/heard"
+post_to submit_rpc_handler.php multipart "<query_completed_job>$auth<job_name>$condor_name#28.0</job_name></query_completed_job>"
 claim "the bridge hears how it ended" test "$(value query_completed_job/completed_job/exit_status)" = 0
 claim "and what it said" grep -q 'words 3' "$work/heard"
-claim "it fetches the answer" grep -q '^words 3' <(curl -s "${master}get_output.php?cmd=workunit_file&wu_name=condor_1&file_num=0&auth_str=$key")
+claim "it fetches the answer" grep -q '^words 3' <(curl -s "${master}get_output.php?cmd=workunit_file&wu_name=${condor_name//\#/%23}%2328.0&file_num=0&auth_str=$key")
 curl -s "${master}get_output.php?cmd=batch_files&batch_id=$python&auth_str=$(printf '%s' "$key$python" | md5sum | cut -c 1-32)" >"$work/answers.zip"
 claim "the Python client fetches all" python3 -c 'import sys, zipfile
 archive = zipfile.ZipFile(sys.argv[1])
 assert len(archive.namelist()) == 1 and b"words 3" in archive.read(archive.namelist()[0])' "$work/answers.zip"
 stored() { find "$project/upload" -name '*_0_r*_0' | grep -c . || true; }
 claim "answers stay until then" test "$(stored)" = 3
-post_to submit_rpc_handler.php multipart "<retire_batch>$auth<batch_name>condor</batch_name></retire_batch>"
+post_to submit_rpc_handler.php multipart "<retire_batch>$auth<batch_name>$condor_name</batch_name></retire_batch>"
 claim "the bridge retires its batch" test "$(value retire_batch/success)" = 1
 claim "the Python client gets an answer by itself" grep -q '^words 2' <(curl -s "${master}get_output.php?cmd=result_file&result_name=python_2_0&file_num=0&auth_str=$(printf '%s' "${key}python_2_0" | md5sum | cut -c 1-32)")
 post_to submit_rpc_handler.php urlencoded "<retire_batch>$auth<batch_id>$brought</batch_id></retire_batch>"

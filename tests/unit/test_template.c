@@ -127,7 +127,7 @@ static const struct mistake output_mistakes[] = {
     {"t:2: <url>: the URL is empty", OUT("<url></url><name>a</name><max_nbytes>5</max_nbytes>")},
     {"t:3: <name>: the file name contains a blank",
      OUT("<max_nbytes>5</max_nbytes>\n<name><OUTFILE_0/> log</name>")},
-    {"t:2: <name>: the file name contains one of the characters \" ' < > & ? #",
+    {"t:2: <name>: the file name contains one of the characters \" ' < > & ?",
      OUT("<name><OUTFILE_0/>&amp;</name><max_nbytes>5</max_nbytes>")},
     {"t:4: <open_name>: the name is empty",
      "<file_info><name>a</name><max_nbytes>5</max_nbytes></file_info>\n<result>\n<file_ref>\n"
