@@ -596,6 +596,14 @@ start_submission
 claim "what remains of it" within 60 nothing_is_under_way
 claim "is cancelled" is "$(rows "SELECT state FROM batch WHERE id = $ended") $(count "workunit WHERE batch = $ended AND error_mask = 0")" "3 0"
 
+claim "a large batch is under way when the database cuts the line" begin_many cut
+for connection in $(rows "SELECT ID FROM information_schema.PROCESSLIST WHERE USER = '${schema}_s'"); do
+    rows "KILL $connection" 2>>"$work/sql.log"
+done
+wait "$many"
+claim "its submitter hears of it" grep -q '<error_num>-1' "$work/many.answer"
+claim "and nothing is left" within 60 eval 'nothing_is_under_way && [ "$(count "workunit WHERE name LIKE '"'cut_%'"'")" = 0 ]'
+
 # --- what a killed process leaves on the disk
 inputs() { find "$project/download" -type f | sort; }
 age_lists() { touch -d '-100 seconds' "$project"/download/.placed/*; }
@@ -667,10 +675,19 @@ sed -i "s|<db_socket>|&/none|" "$project/config.xml"
 end_process "$submission_pid"
 rm -f "$work/submission.socket"
 start_submission
-for root in query_batches submit_batch; do
-    ask $root '<batch><app_name>work</app_name></batch>'
-    claim "without the database $root says so" heard "^$root/error/error_num '-138'"
+for encoding in urlencoded multipart; do
+    for root in create_batch submit_batch estimate_batch query_batches query_batch query_batch2 query_job query_completed_job abort_batch abort_jobs retire_batch set_expire_time get_templates; do
+        ask $root '<batch><app_name>work</app_name></batch>'
+        claim "without the database, $encoding, $root says so" heard "^$root/error/error_num '-138'"
+    done
+    for root in query_files upload_files; do
+        page=job_file.php ask $root '<phys_name>in_9.dat</phys_name>'
+        claim "without the database, $encoding, $root says so" heard "^$root/error/error_num '-138'"
+    done
 done
+encoding=urlencoded
+output "cmd=batch_files&batch_id=1&auth_str=$(auth 1)"
+claim "without the database there are no outputs" is "$status" 503
 sed -i "s|<db_socket>/none|<db_socket>|" "$project/config.xml"
 end_process "$submission_pid"
 rm -f "$work/submission.socket"
