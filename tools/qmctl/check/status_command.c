@@ -563,6 +563,19 @@ static void look_at_backlog(struct session *session, struct lines *lines,
                                   .may_stay = true});
 }
 
+/* "240 bytes", "1.2 GB" */
+static struct text size_words(struct arena *arena, double bytes)
+{
+    static const char *const units[] = {"kB", "MB", "GB", "TB"};
+    size_t unit = 0;
+
+    if (bytes < 1e3)
+        return text_print(arena, "%.0f bytes", bytes);
+    for (bytes /= 1e3; bytes >= 1e3 && unit + 1 < sizeof(units) / sizeof(units[0]); unit++)
+        bytes /= 1e3;
+    return text_print(arena, "%.1f %s", bytes, units[unit]);
+}
+
 /* Nobody deletes them, and whose they are may have forgotten them. */
 static void look_at_outputs(struct session *session, struct lines *lines)
 {
@@ -572,9 +585,10 @@ static void look_at_outputs(struct session *session, struct lines *lines)
         return;
     add_line(lines, "waiting", TEXT("retirement"), true,
              text_print(session->arena,
-                        "%.2f GB in outputs of " COUNT_FORMAT " not retired (qmctl batch list)",
-                        (double)outputs.bytes / 1e9, outputs.batches, "batch",
-                        outputs.batches == 1 ? "" : "es"));
+                        TEXT_FORMAT " in outputs of " COUNT_FORMAT
+                                    " not retired (qmctl batch list)",
+                        TEXT_ARG(size_words(session->arena, (double)outputs.bytes)),
+                        outputs.batches, "batch", outputs.batches == 1 ? "" : "es"));
 }
 
 /* --- what becomes of jobs --------------------------------------------------------------------- */
