@@ -194,10 +194,49 @@ static void what_a_host_did_before_costs_nothing(void **state)
     test_database_destroy(database);
 }
 
+/* Jobs that wait for a host have the same transition_time as those that are being submitted, and a
+ * project may have millions of them. Whichever are fewer, a submission reads along its batch. */
+static void a_submission_reads_no_jobs_but_its_own(void **state)
+{
+    enum { JOBS = 5000 };
+    static const enum statement asks_it[] = {
+        STATEMENT_submission_held, STATEMENT_submission_release, STATEMENT_submission_drop};
+    struct test_database *database = test_database_create(true, NULL);
+    struct db *db = test_database_open(database);
+
+    (void)state;
+    for (int held = 100; held <= JOBS; held += JOBS - 100) {
+        test_sql(
+            database,
+            "INSERT INTO workunit (id, appid, name, batch, transition_time) SELECT seq, 1, seq,"
+            " IF(seq <= %d, 5, 0), IF(seq <= %d, 2147483647, 1) FROM seq_1_to_%d;"
+            "INSERT INTO result (id, workunitid, appid, name) SELECT id, id, 1, name FROM workunit"
+            " WHERE batch = 0; ANALYZE TABLE workunit, result",
+            JOBS / 2, held, JOBS);
+        for (size_t i = 0; i < sizeof(asks_it) / sizeof(asks_it[0]); i++) {
+            struct buffer sql = sql_of(db, asks_it[i]);
+            struct text plan =
+                test_sql_text(database, "EXPLAIN FORMAT=JSON %s%s", sql.at,
+                              text_ends(text_from(sql.at), TEXT("LIMIT 5")) ? "000" : "");
+            bool reads_others = text_contains(plan, TEXT("\"key\": \"wu_timeout\"")) ||
+                                text_contains(plan, TEXT("materializ"));
+
+            if (reads_others)
+                print_error(TEXT_FORMAT "\n", TEXT_ARG(plan));
+            assert_false(reads_others);
+            buffer_free(&sql);
+        }
+        test_sql(database, "DELETE FROM workunit; DELETE FROM result");
+    }
+    db_close(db);
+    test_database_destroy(database);
+}
+
 int main(void)
 {
     const struct CMUnitTest cases[] = {cmocka_unit_test(no_statement_goes_through_a_table),
-                                       cmocka_unit_test(what_a_host_did_before_costs_nothing)};
+                                       cmocka_unit_test(what_a_host_did_before_costs_nothing),
+                                       cmocka_unit_test(a_submission_reads_no_jobs_but_its_own)};
 
     return cmocka_run_group_tests(cases, NULL, NULL);
 }
