@@ -367,6 +367,23 @@ static void what_is_not_made_yet_waits_for_it(void **state)
     open_rows[0].lacking = 0; /* it is being looked at */
     decide();
     assert_hours(date.half, 0, 0.5);
+    open_rows[0].server_state = RESULT_IN_PROGRESS;
+    open_rows[0].sent_time = NOW;
+    decide();
+    assert_hours(date.half, 0, 0.5);
+}
+
+static void what_is_more_than_a_job_lacks_is_not_waited_for(void **state)
+{
+    (void)state;
+    facts.all = (struct hand_out){1, 10 * HOUR};
+    add_unsent(1);
+    add_unsent(1);
+    decide();
+    assert_hours(date.half, 14, 17);
+    open_rows[0].lacking = open_rows[1].lacking = 2;
+    decide();
+    assert_hours(date.half, 23, 30);
 }
 
 static void what_was_not_read_counts(void **state)
@@ -465,6 +482,7 @@ int main(void)
         CASE(what_is_known_of_one_state_alone_does_not_count),
         CASE(a_quorum_needs_both_and_a_copy_one),
         CASE(what_is_not_made_yet_waits_for_it),
+        CASE(what_is_more_than_a_job_lacks_is_not_waited_for),
         CASE(what_was_not_read_counts),
         CASE(a_hurry_brings_it_forward),
         CASE(who_knows_nothing_says_nothing),
