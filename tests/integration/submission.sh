@@ -602,7 +602,8 @@ for connection in $(rows "SELECT ID FROM information_schema.PROCESSLIST WHERE US
 done
 wait "$many"
 claim "its submitter hears of it" grep -q '<error_num>-1' "$work/many.answer"
-claim "and nothing is left" within 60 eval 'nothing_is_under_way && [ "$(count "workunit WHERE name LIKE '"'cut_%'"'")" = 0 ]'
+nothing_is_left_of() { nothing_is_under_way && [ "$(count "workunit WHERE name LIKE '$1\_%'")" = 0 ]; }
+claim "and nothing is left" within 60 nothing_is_left_of cut
 
 # --- what a killed process leaves on the disk
 inputs() { find "$project/download" -type f | sort; }
@@ -617,7 +618,8 @@ head -c 30000000 /dev/zero >"$work/large"
 curl -s --limit-rate 2M -F "request=<upload_files><authenticator>$account</authenticator><phys_name>left.bin</phys_name></upload_files>" \
     -F "file_0=@$work/large" -H 'Expect:' "$(page=job_file.php desk)" >/dev/null &
 upload=$!
-claim "files are being placed" within 30 eval '[ "$(inputs | wc -l)" -gt $(($(wc -l <"$work/inputs") + 100)) ] && [ "$(lists)" = 1 ]'
+files_are_placed() { [ "$(inputs | wc -l)" -gt $(($(wc -l <"$work/inputs") + 100)) ] && [ "$(lists)" = 1 ]; }
+claim "files are being placed" within 30 files_are_placed
 kill -KILL "$submission_pid"
 wait "$many" "$upload"
 claim "a killed process leaves them, and a list" test "$(lists)" -ge 1
@@ -629,7 +631,8 @@ age_lists
 kill -KILL "$submission_pid"
 rm -f "$work/submission.socket"
 start_submission
-claim "the next process clears old ones" within 60 eval '[ "$(lists)" = 0 ]'
+no_list_is_left() { [ "$(lists)" = 0 ]; }
+claim "the next process clears old ones" within 60 no_list_is_left
 claim "of all that was left" cmp "$work/inputs" <(inputs)
 
 # --- an input file that takes long to read, as from a slow disk
@@ -641,10 +644,11 @@ reader=$!
 while printf '%65536s' ''; do sleep 0.1; done >"$slow" 2>/dev/null &
 started+=("$!")
 begun() { rows "SELECT logical_start_time FROM batch WHERE description <> ''"; }
-claim "a slow file is read" within 10 eval '[ "$(begun)" -gt 0 ]'
+has_begun_since() { [ "$(begun)" -ge "$1" ]; }
+claim "a slow file is read" within 10 has_begun_since 1
 before=$(begun)
 rows "UPDATE batch SET logical_start_time = logical_start_time - 40 WHERE description <> ''"
-claim "meanwhile nobody takes the batch for abandoned" within 30 eval '[ "$(begun)" -ge $before ]'
+claim "meanwhile nobody takes the batch for abandoned" within 30 has_begun_since "$before"
 
 # --- slow lines, as Apache hands them on
 sed -i 's|<submission>1|<submit_threads>2</submit_threads>&|' "$project/config.xml"
