@@ -84,8 +84,8 @@ static void a_job_that_will_be_late_gets_one_more(void **state)
     add(2, 40, 11);        /* 29 h */
     add(3, 0, 19);         /* a host without history: half of the answers take up to 50 h: 31 h */
     add(4, 0, 21);         /* 29 h */
-    add(5, 40, 93);        /* overdue: a third of its time: 31 h */
-    add(6, 40, 87);        /* 29 h */
+    add(5, 10, 31);        /* overdue: as long again, 31 h */
+    add(6, 10, 29);        /* 29 h */
     add(7, 40, 10);        /* 30 h, as a new result would take */
     add(8, 1.0 / HOUR, 5); /* a host that returned one at once */
     decide_at(ANSWERS);

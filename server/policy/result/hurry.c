@@ -17,7 +17,6 @@ enum {
     COPIED_PERCENT = 30,    /* of what is left may have one result more at a time, */
     COPIED_LEAST = 25,      /* or so many jobs */
     SPANS_TO_GO = 4,        /* times the time that the rest would take at the present rate */
-    OVERDUE_PART = 3,       /* what is overdue probably takes this part of its time once more */
     SILENCE_USUAL_S = 16200 /* hosts with jobs come about as often */
 };
 #define SOON 0.3 /* of the answers have a turnaround that counts as soon */
@@ -34,7 +33,8 @@ static double turnaround_at(const struct hurry_facts *facts, double part)
     return facts->answers[(size_t)(part * (double)(facts->answer_count - 1))].turnaround;
 }
 
-/* How long it will probably take until the result is back, s. */
+/* How long it will probably take until the result is back, s: what has taken long takes as long
+ * again. */
 static double time_left(const struct hurry_facts *facts, const struct open_result_row *result)
 {
     double elapsed = (double)(facts->now - result->sent_time);
@@ -42,7 +42,7 @@ static double time_left(const struct hurry_facts *facts, const struct open_resul
     double expected =
         result->avg_turnaround > 0 ? result->avg_turnaround : turnaround_at(facts, 0.5);
 
-    return fmax(expected - elapsed, elapsed / OVERDUE_PART) + fmax(silence, 0);
+    return fmax(expected - elapsed, elapsed) + fmax(silence, 0);
 }
 
 static int compare_reals(const void *a, const void *b)
