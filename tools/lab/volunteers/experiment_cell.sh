@@ -101,11 +101,16 @@ start_project() {
     within 20 answers "$url" || give_up 1 "nginx does not start: $(tail -n 1 "$folder.web.log")"
 }
 
-# The shell words of an order to do what is due in a project, if the rows want it.
+# transition_of FOLDER SCHEMA: the shell words of an order to do what is due in a project, if the rows
+# want it, after what a program of the project does.
 transition_of() {
     local hours options
     read -r hours options < <(rows_of transition)
-    [ -z "$hours" ] || echo "'$bin/qmctl' --project '$1' transition --now {now} $options"
+    [ -n "$hours" ] || return 0
+    rows_of program | sed 's/$/;/' >"$1.program"
+    [ ! -s "$1.program" ] || echo "sed 's/@now/{now}/g' '$1.program' |" \
+        "mariadb --no-defaults -S '$socket' -u root $2 &&"
+    echo "'$bin/qmctl' --project '$1' transition --now {now} $options"
 }
 
 write_crowd() {
@@ -139,7 +144,7 @@ run_cell() {
         start_project "$number"
         urls+=("$url")
         arguments+=(--authenticator "$key" --metrics "$url/metrics")
-        order=$(transition_of "$work/cell/p$number")
+        order=$(transition_of "$work/cell/p$number" "qm_experiment_$$_$number" | tr '\n' ' ')
         [ -z "$order" ] || arguments+=(--transition "$order")
     done
     unset 'cell[project]'
