@@ -59,7 +59,7 @@ claim "and is done" exits 0 batch abort genomes --yes
 claim "to what has no answer" is "$(rows "SELECT COUNT(*), SUM(error_mask = 16) FROM workunit WHERE batch = 1" | tr '\t' ' ')" "7 4"
 claim "which the list says" is "$(state genomes)" "aborted,7,100%"
 claim "it is retired" exits 0 batch retire genomes
-claim "then no bytes wait" is "$(qmctl batch show genomes --tsv | tail -n 1 | tr '\t' '\n' | tail -n 1)" 0
+claim "then no bytes wait" is "$(qmctl batch show genomes --tsv | tail -n 1 | cut -f 17)" 0
 claim "which the list says" is "$(state genomes)" "retired,7,100%"
 claim "a mere number has no state to change" exits 1 batch abort 77 --yes
 claim "which is said" said 'has neither name nor owner'
@@ -87,7 +87,13 @@ sed -i 's|<config>|&<one_result_per_host_per_wu>1</one_result_per_host_per_wu>|'
 claim "a hurry is yes or no" exits 2 batch set "$second" --hurry maybe
 claim "with them it is noted" exits 0 batch set "$second" --hurry yes
 claim "and shown" is "$(qmctl batch show "$second" --tsv | tail -n 1 | cut -f 16)" yes
-claim "until it is taken back" exits 0 batch set "$second" --hurry no
+rows "UPDATE qm_hurry SET within = 36000 WHERE batch = $second"
+claim "whose last jobs" exits 0 batch show "$second"
+claim "are for few hosts" said 'last jobs go to hosts that return results within 10.0 hours'
+claim "where all are in a hurry it cannot be taken back" exits 0 batch set "$second" --hurry no
+claim "from one" is "$(qmctl batch show "$second" --tsv | tail -n 1 | cut -f 16)" yes
+sed -i '/<hurry_batches>/s|<hurry_batches>1</hurry_batches>||' "$project/config.xml"
+claim "else it can" exits 0 batch set "$second" --hurry no
 claim "by no" is "$(qmctl batch show "$second" --tsv | tail -n 1 | cut -f 16)" no
 create --batch "$second" --name two_1 "$work/input" >/dev/null
 rows "UPDATE batch SET expire_time = UNIX_TIMESTAMP() - 10 WHERE id = $second"

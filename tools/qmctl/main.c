@@ -715,7 +715,8 @@ const struct subcommand subcommands[] = {
     {"batch list", "",
      "Lists batches with their progress, the percentage of finished jobs, and with the dates by "
      "which they will probably be done (qmctl batch show). Those without a name are "
-     "numbers that jobs were given. output_bytes is the size of the output files of finished jobs, "
+     "numbers that jobs were given. hurry is yes for all where hurry_batches is set. output_bytes "
+     "is the size of the output files of finished jobs, "
      "as qmctl transition has counted it; they stay until the batch is retired.",
      "qmctl batch list --app demo", OPTIONS(batch_list_options), .run = command_batch_list},
     {"batch show", "BATCH",

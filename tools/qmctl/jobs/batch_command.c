@@ -39,7 +39,15 @@ static const char *const batch_titles[] = {
     "failed",  "cancelled", "percent",      "unsent",  "in_progress",    "created", "completed",
     "expires", "hurry",     "output_bytes", "half_by", "nine_tenths_by", "ahead"};
 
-static void put_batch(struct output_table *table, const struct batch_view *batch)
+/* By its own mark, or as all are. */
+static bool is_in_hurry(const struct session *session, const struct batch_row *row)
+{
+    return (row->hurry != 0 || session->config->hurry_batches) &&
+           config_hurry_lacks(session->config) == NULL;
+}
+
+static void put_batch(const struct session *session, struct output_table *table,
+                      const struct batch_view *batch)
 {
     const struct batch_row *row = &batch->row;
 
@@ -58,7 +66,7 @@ static void put_batch(struct output_table *table, const struct batch_view *batch
     table_time(table, row->created);
     table_time(table, row->completed);
     table_time(table, row->expires);
-    table_text(table, row->hurry != 0 ? TEXT("yes") : TEXT("no"));
+    table_text(table, is_in_hurry(session, row) ? TEXT("yes") : TEXT("no"));
     table_number(table, row->output_bytes);
     table_time(table, row->half);
     table_time(table, row->most);
@@ -73,7 +81,7 @@ static enum status read_batches(struct session *session, const struct answer_fil
     enum status status = db_batch_list(session->db, session->arena, filter, &rows, &count);
 
     for (size_t i = 0; i < count && status == STATUS_OK; i++) {
-        put_batch(table, &rows[i]);
+        put_batch(session, table, &rows[i]);
         *ret_last = rows[i].row.batch;
     }
     *ret_count = count;
@@ -92,6 +100,15 @@ enum exit_code command_batch_list(struct session *session)
 }
 
 /* For people, who need not know the titles. */
+static void tell_hurry(const struct session *session, const struct batch_row *row)
+{
+    if (session->form == FORM_TEXT && row->hurry_within > 0)
+        printf(
+            "its last jobs go to hosts that return results within %.1f hours on average (batch set "
+            "--hurry)\n",
+            (double)row->hurry_within / 3600);
+}
+
 static void tell_date(const struct session *session, const struct batch_row *row)
 {
     struct text half = moment_words(session, row->half), most = moment_words(session, row->most);
@@ -127,8 +144,9 @@ enum exit_code command_batch_show(struct session *session)
                       "there is no batch %" PRId64 " (qmctl batch list)", filter.batch);
     if (status != STATUS_OK)
         return session_failed(session);
-    put_batch(&table, rows);
+    put_batch(session, &table, rows);
     table_print_row(&table);
+    tell_hurry(session, &rows->row);
     tell_date(session, &rows->row);
     return EXIT_DONE;
 }
