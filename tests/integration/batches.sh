@@ -91,6 +91,7 @@ rows "UPDATE qm_hurry SET within = 36000 WHERE batch = $second"
 claim "whose last jobs" exits 0 batch show "$second"
 claim "are for few hosts" said 'last jobs go to hosts that return results within 10.0 hours'
 claim "where all are in a hurry it cannot be taken back" exits 0 batch set "$second" --hurry no
+claim "which is said" said '^note: hurry_batches is set'
 claim "from one" is "$(qmctl batch show "$second" --tsv | tail -n 1 | cut -f 16)" yes
 sed -i '/<hurry_batches>/s|<hurry_batches>1</hurry_batches>||' "$project/config.xml"
 claim "else it can" exits 0 batch set "$second" --hurry no

@@ -289,6 +289,8 @@ enum exit_code command_batch_set(struct session *session)
         return session_failed(session);
     table_number(&done, change.id);
     table_tell(&done, text_print(session->arena, "batch %" PRId64 " changed", change.id));
+    if (change.has_hurry && change.hurry == 0 && session->config->hurry_batches)
+        shown_line(stderr, "note: hurry_batches is set, so this batch is in a hurry like all");
     return EXIT_DONE;
 }
 
