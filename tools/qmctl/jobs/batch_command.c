@@ -102,11 +102,10 @@ enum exit_code command_batch_list(struct session *session)
 /* For people, who need not know the titles. */
 static void tell_hurry(const struct session *session, const struct batch_row *row)
 {
-    if (session->form == FORM_TEXT && row->hurry_within > 0)
-        printf(
-            "its last jobs go to hosts that return results within %.1f hours on average (batch set "
-            "--hurry)\n",
-            (double)row->hurry_within / 3600);
+    if (session->form != FORM_TEXT || row->hurry_within <= 0)
+        return;
+    shown_line(stdout, "its last jobs go to hosts that return results within %.1f hours on average",
+               (double)row->hurry_within / 3600);
 }
 
 static void tell_date(const struct session *session, const struct batch_row *row)
