@@ -57,8 +57,7 @@ static bool open_list(struct placed_list *list)
     if (!file_make_folder(list->folder, 0775) && errno != EEXIST)
         return false;
     list->descriptor = open(list->path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600);
-    return list->descriptor >= 0 && file_give(list->descriptor, list->path) &&
-           flock(list->descriptor, LOCK_EX | LOCK_NB) == 0;
+    return list->descriptor >= 0 && flock(list->descriptor, LOCK_EX | LOCK_NB) == 0;
 }
 
 void placed_list_add(struct placed_list *list, const char *temporary, int descriptor,
@@ -145,12 +144,13 @@ static void clear_list(FILE *lines, const char *path, const char *key,
     (void)unlink(path);
 }
 
-/* Whoever wrote it is dead, and nobody else clears it. */
+/* Whoever wrote it is dead, and nobody else clears it. A list of another user, who may write into
+ * the folder too, could name files that only we may delete. */
 static bool is_abandoned(int descriptor)
 {
     struct stat info;
 
-    return fstat(descriptor, &info) == 0 && S_ISREG(info.st_mode) &&
+    return fstat(descriptor, &info) == 0 && S_ISREG(info.st_mode) && info.st_uid == geteuid() &&
            info.st_mtim.tv_sec < time(NULL) - PLACED_REST_S &&
            flock(descriptor, LOCK_EX | LOCK_NB) == 0;
 }

@@ -36,8 +36,8 @@ struct placed_judge {
     void *context;
 };
 /* Takes away what dead calls have left: their temporary files, and where nothing came of a call the
- * files that nobody counts on (inputs_lock.h). Of `most` lists, each without a change for a minute.
- */
+ * files that nobody counts on (inputs_lock.h). Of `most` lists of the same user, each without a
+ * change for a minute. */
 enum { PLACED_REST_S = 60 };
 void placed_lists_clear(struct arena *arena, struct text download_dir, size_t most,
                         const struct placed_judge *judge);

@@ -17,6 +17,7 @@
 #include "server/submit/version_document.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
 #include <pthread.h>
@@ -398,6 +399,29 @@ static void what_a_killed_call_leaves_is_taken_away(void **state)
         assert_string_equal(key_heard, "batch_7");
         (void)unlink(path);
     }
+}
+
+/* Others may write into the folder, and name what they may not delete. */
+static void a_list_of_another_user_is_not_obeyed(void **state)
+{
+    struct fixture *fixture = *state;
+    const struct placed_judge judge = {judge_call, has_row, fixture};
+    const char *folder = text_string(
+        fixture->arena, text_print(fixture->arena, "%s/download/.placed", fixture->dir));
+    const char *path = write_file(fixture, "download/victim", "x"), *list;
+    char line[1000];
+
+    (void)snprintf(line, sizeof(line), "0\t%s\t%s\n", path, path);
+    assert_true(mkdir(folder, 0775) == 0 || errno == EEXIST);
+    list = write_file(fixture, "download/.placed/batch_7.1", line);
+    if (geteuid() == 0) /* nobody else can give files away */
+        assert_int_equal(chown(list, 1, 1), 0);
+    fate = PLACED_GOES;
+    assert_int_equal(lists_of(fixture, true), 1);
+    placed_lists_clear(fixture->arena, fixture->config.download_dir, 9, &judge);
+    assert_int_equal(lies(fixture, "victim"), geteuid() == 0);
+    (void)unlink(list);
+    (void)unlink(path);
 }
 
 /* Nobody takes away what a call that lives has placed, and with its end the list is gone. */
@@ -831,6 +855,7 @@ int main(void)
         CASE(a_large_file_is_watched),
         CASE(what_a_killed_call_leaves_is_taken_away),
         CASE(a_living_call_keeps_its_files),
+        CASE(a_list_of_another_user_is_not_obeyed),
         CASE(name_stands_for_one_content),
         CASE(a_copy_that_another_counts_on_stays),
         CASE(a_copy_that_nobody_counts_on_goes),
