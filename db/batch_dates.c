@@ -25,12 +25,12 @@ enum status db_batch_hand_out(struct db *db, int64_t batch, int64_t since,
     return DB_ONE(db, batch_hand_out, NULL, ret_row, .batch = batch, .since = since);
 }
 
-enum status db_results_ahead(struct db *db, int64_t priority, int64_t before, int64_t most,
-                             int64_t *ret_count)
+enum status db_results_ahead(struct db *db, int64_t priority, int64_t from, int64_t before,
+                             int64_t most, int64_t *ret_count)
 {
     struct results_counted_row row = {.results = 0};
-    enum status status =
-        DB_ONE(db, results_ahead, NULL, &row, .priority = priority, .before = before, .most = most);
+    enum status status = DB_ONE(db, results_ahead, NULL, &row, .priority = priority, .from = from,
+                                .before = before, .most = most);
 
     *ret_count = row.results;
     return status;

@@ -22,9 +22,9 @@ MUST_CHECK enum status db_batch_lacking(struct db *db, struct arena *arena, int6
 MUST_CHECK enum status db_batch_hand_out(struct db *db, int64_t batch, int64_t since,
                                          struct batch_hand_out_row *ret_row);
 /* Unsent results of higher priority, and of the same with a number below `before`; counts at most
- * `most` of each. */
-MUST_CHECK enum status db_results_ahead(struct db *db, int64_t priority, int64_t before,
-                                        int64_t most, int64_t *ret_count);
+ * `most` of each. To go on counting: those of the same from `from` on alone (0: all). */
+MUST_CHECK enum status db_results_ahead(struct db *db, int64_t priority, int64_t from,
+                                        int64_t before, int64_t most, int64_t *ret_count);
 
 /* --- the estimates ---------------------------------------------------------------------------- */
 

@@ -14,9 +14,23 @@
 
 enum {
     HOUR_SECONDS = 3600,
-    OPEN_MOST = 10000,   /* results of a batch that are read one by one */
-    RECENT_MOST = 1000,  /* of its app, of each state */
-    AHEAD_MOST = 1000000 /* more of each priority are not counted */
+    OPEN_MOST = 10000,    /* results of a batch that are read one by one */
+    RECENT_MOST = 1000,   /* of its app, of each state */
+    AHEAD_MOST = 1000000, /* more of each priority are not counted */
+    AHEAD_KEPT = 16       /* priorities */
+};
+
+/* Results that go before one of a priority and a number. */
+struct ahead {
+    bool is_known;
+    int64_t priority, before, results;
+};
+
+struct batch_dates {
+    int64_t now;
+    struct hand_out all, week; /* of the project */
+    struct ahead ahead[AHEAD_KEPT];
+    size_t ahead_next; /* to be replaced */
 };
 
 static enum status forget(void *subject)
@@ -25,11 +39,6 @@ static enum status forget(void *subject)
     enum status status = db_batch_dates_forget(owner->db);
 
     return status == STATUS_OK ? db_commit(owner->db) : status;
-}
-
-enum status batch_dates_begin(struct pass_owner *owner)
-{
-    return pass_failed(owner, repeat_transaction(owner->db, forget, owner), "dates of batches");
 }
 
 /* --- what it is estimated from ---------------------------------------------------------------- */
@@ -52,17 +61,68 @@ static struct hand_out sum_sent(const struct fate_hour_row *rows, size_t count, 
     return sum;
 }
 
-static enum status read_hand_out(struct pass_owner *owner, struct batch_date_facts *facts)
+static enum status read_hand_out(struct pass_owner *owner, struct batch_dates *dates)
 {
-    int64_t since = (facts->now - BATCH_DATE_WEEK) / HOUR_SECONDS;
+    struct arena_mark mark = arena_mark(owner->arena);
+    int64_t since = (dates->now - BATCH_DATE_WEEK) / HOUR_SECONDS;
     struct fate_hour_row *rows = NULL;
     size_t count = 0;
     enum status status = db_fates_by_hour(owner->db, owner->arena, since, 0, &rows, &count);
 
+    if (status == STATUS_OK) {
+        dates->all = sum_sent(rows, count, dates->now, BATCH_DATE_SPAN);
+        dates->week = sum_sent(rows, count, dates->now, BATCH_DATE_WEEK);
+    }
+    arena_rewind(owner->arena, mark);
+    return status;
+}
+
+enum status batch_dates_begin(struct pass_owner *owner, int64_t now, struct batch_dates **ret_dates)
+{
+    struct batch_dates *dates = ARENA_NEW(owner->arena, struct batch_dates);
+    enum status status =
+        dates != NULL ? repeat_transaction(owner->db, forget, owner) : STATUS_NO_MEMORY;
+
+    *ret_dates = dates;
+    if (status == STATUS_OK) {
+        dates->now = now;
+        status = read_hand_out(owner, dates);
+    }
+    if (status == STATUS_OK)
+        status = db_end(owner->db);
+    return pass_failed(owner, status, "dates of batches");
+}
+
+/* The place for what goes before results of a priority: what is known of it, or that of another. */
+static struct ahead *ahead_of(struct batch_dates *dates, int64_t priority)
+{
+    struct ahead *place;
+
+    for (size_t i = 0; i < AHEAD_KEPT; i++)
+        if (dates->ahead[i].is_known && dates->ahead[i].priority == priority)
+            return &dates->ahead[i];
+    place = &dates->ahead[dates->ahead_next++ % AHEAD_KEPT];
+    *place = (struct ahead){.priority = priority};
+    return place;
+}
+
+/* A project may have millions of unsent results, and many batches that wait: each result is counted
+ * once for all of them. */
+static enum status count_ahead(struct pass_owner *owner, struct batch_dates *dates,
+                               int64_t priority, int64_t before, int64_t *ret_results)
+{
+    struct ahead *known = ahead_of(dates, priority);
+    bool goes_on = known->is_known && known->before <= before;
+    int64_t more = 0;
+    enum status status = db_results_ahead(owner->db, priority, goes_on ? known->before : 0, before,
+                                          AHEAD_MOST, &more);
+
     if (status != STATUS_OK)
         return status;
-    facts->all = sum_sent(rows, count, facts->now, BATCH_DATE_SPAN);
-    facts->week = sum_sent(rows, count, facts->now, BATCH_DATE_WEEK);
+    known->results = (goes_on ? known->results : 0) + more;
+    known->before = before;
+    known->is_known = true;
+    *ret_results = known->results;
     return STATUS_OK;
 }
 
@@ -80,7 +140,7 @@ static void count_read(struct batch_date_facts *facts, const struct batch_hand_o
             facts->more_sent--;
 }
 
-static enum status read_batch(struct pass_owner *owner, int64_t batch,
+static enum status read_batch(struct pass_owner *owner, struct batch_dates *dates, int64_t batch,
                               struct batch_date_facts *facts)
 {
     struct lacking_result_row *open = NULL;
@@ -95,9 +155,8 @@ static enum status read_batch(struct pass_owner *owner, int64_t batch,
     for (size_t i = 0; status == STATUS_OK && i < facts->open_count; i++)
         is_sent = is_sent && open[i].server_state == RESULT_IN_PROGRESS;
     if (status == STATUS_OK && !is_sent)
-        status = db_results_ahead(owner->db, counts.priority,
-                                  counts.unsent > 0 ? counts.first_unsent : INT64_MAX, AHEAD_MOST,
-                                  &facts->ahead);
+        status = count_ahead(owner, dates, counts.priority,
+                             counts.unsent > 0 ? counts.first_unsent : INT64_MAX, &facts->ahead);
     if (status != STATUS_OK)
         return status;
     facts->open = open;
@@ -111,15 +170,15 @@ static enum status read_batch(struct pass_owner *owner, int64_t batch,
 }
 
 /* What is not of one batch alone; ends the reading. */
-static enum status decide(struct pass_owner *owner, int64_t appid, struct batch_date_facts *facts,
-                          struct batch_date *ret_date)
+static enum status decide(struct pass_owner *owner, const struct batch_dates *dates, int64_t appid,
+                          struct batch_date_facts *facts, struct batch_date *ret_date)
 {
     struct recent_result_row *recent = NULL;
-    enum status status = read_hand_out(owner, facts);
+    enum status status = db_recent_results(owner->db, owner->arena, appid, RECENT_MOST, &recent,
+                                           &facts->recent_count);
 
-    if (status == STATUS_OK)
-        status = db_recent_results(owner->db, owner->arena, appid, RECENT_MOST, &recent,
-                                   &facts->recent_count);
+    facts->all = dates->all;
+    facts->week = dates->week;
     facts->recent = recent;
     facts->recent_most = RECENT_MOST;
     if (status == STATUS_OK)
@@ -142,25 +201,26 @@ static enum status write_date(void *subject)
     return status == STATUS_OK ? db_commit(work->db) : status;
 }
 
-enum status batch_date_batch(struct pass_owner *owner, int64_t batch, bool hurry, int64_t now)
+enum status batch_date_batch(struct pass_owner *owner, struct batch_dates *dates, int64_t batch,
+                             bool hurry)
 {
     struct arena_mark mark = arena_mark(owner->arena);
-    struct batch_date_facts facts = {.now = now, .hurry = hurry};
+    struct batch_date_facts facts = {.now = dates->now, .hurry = hurry};
     struct batch_entry_row entry;
     struct batch_date date;
     enum status status = db_batch_find(owner->db, owner->arena, batch, NO_TEXT, &entry);
 
     if (status == STATUS_OK)
-        status = read_batch(owner, batch, &facts);
+        status = read_batch(owner, dates, batch, &facts);
     if (status == STATUS_OK)
-        status = decide(owner, entry.app_id, &facts, &date);
+        status = decide(owner, dates, entry.app_id, &facts, &date);
     if (status == STATUS_OK) {
         struct date_work work = {.db = owner->db,
                                  .note = {.batch = batch,
                                           .half = date.half,
                                           .most = date.most,
                                           .ahead = facts.ahead,
-                                          .now = now}};
+                                          .now = dates->now}};
 
         status = repeat_transaction(owner->db, write_date, &work);
     }
@@ -177,11 +237,13 @@ enum status batch_date_of_planned(struct pass_owner *owner, const struct jobs_pl
                                      .delay_bound = planned->delay_bound,
                                      .hurry = owner->config->hurry_batches &&
                                               config_hurry_lacks(owner->config) == NULL};
-    enum status status =
-        db_results_ahead(owner->db, planned->priority, INT64_MAX, AHEAD_MOST, &facts.ahead);
+    struct batch_dates dates = {.now = now};
+    enum status status = read_hand_out(owner, &dates);
 
     if (status == STATUS_OK)
-        status = decide(owner, planned->appid, &facts, ret_date);
+        status = count_ahead(owner, &dates, planned->priority, INT64_MAX, &facts.ahead);
+    if (status == STATUS_OK)
+        status = decide(owner, &dates, planned->appid, &facts, ret_date);
     arena_rewind(owner->arena, mark);
     return pass_failed(owner, status, "date of a batch");
 }

@@ -7,11 +7,16 @@
 #include "server/passes/pass.h"
 #include "server/policy/result/batch_date.h"
 
-/* Batches that are not in progress any more have no date. */
-MUST_CHECK enum status batch_dates_begin(struct pass_owner *owner);
-/* For a batch in progress. */
-MUST_CHECK enum status batch_date_batch(struct pass_owner *owner, int64_t batch, bool hurry,
-                                        int64_t now);
+struct batch_dates;
+
+/* What is read once for all batches, in the owner's arena. Batches that are not in progress any
+ * more have no date. */
+MUST_CHECK enum status batch_dates_begin(struct pass_owner *owner, int64_t now,
+                                         struct batch_dates **ret_dates);
+/* For a batch in progress; cheapest by rising number, since what goes before one usually goes
+ * before the next. */
+MUST_CHECK enum status batch_date_batch(struct pass_owner *owner, struct batch_dates *dates,
+                                        int64_t batch, bool hurry);
 
 /* Jobs that are not submitted yet. */
 struct jobs_planned {

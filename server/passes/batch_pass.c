@@ -101,16 +101,23 @@ enum status batch_retire(struct pass_owner *owner, int64_t id, int64_t now, int6
 
 /* --- all of them ----------------------------------------------------------------------------- */
 
-static enum status refresh_listed(struct pass_owner *owner, const struct hurries *hurries,
+/* What the refreshing of all batches has read at its beginning. */
+struct refresh_parts {
+    struct hurries *hurries;
+    struct batch_dates *dates;
+};
+
+static enum status refresh_listed(struct pass_owner *owner, const struct refresh_parts *parts,
                                   int64_t id, int64_t now)
 {
+    const struct hurries *hurries = parts->hurries;
     struct batch_work work = {.owner = owner, .id = id, .now = now};
     enum status status = run(refresh_one, &work);
 
     if (status == STATUS_OK)
         status = hurry_batch(owner, hurries, id, work.unfinished, now);
     return status == STATUS_OK && work.unfinished > 0
-               ? batch_date_batch(owner, id, hurry_is_wanted(owner, hurries, id), now)
+               ? batch_date_batch(owner, parts->dates, id, hurry_is_wanted(owner, hurries, id))
                : status;
 }
 
@@ -126,9 +133,9 @@ static enum status expire_one(struct pass_owner *owner, int64_t id, int64_t now)
     return status == STATUS_INVALID ? STATUS_OK : status; /* jobs came in between: next time */
 }
 
-/* Those in progress are refreshed, or those whose time is over (no hurries) are ended. */
+/* Those in progress are refreshed, or those whose time is over are ended (`parts` NULL). */
 static enum status walk_batches(struct pass_owner *owner, int64_t now,
-                                const struct hurries *hurries)
+                                const struct refresh_parts *parts)
 {
     int64_t after = 0;
     size_t count = BATCHES_AT_ONCE;
@@ -138,15 +145,15 @@ static enum status walk_batches(struct pass_owner *owner, int64_t now,
         struct arena_mark mark = arena_mark(owner->arena);
         struct id_row *ids;
 
-        status = hurries == NULL ? db_batches_expired(owner->db, owner->arena, after, now,
-                                                      BATCHES_AT_ONCE, &ids, &count)
-                                 : db_batches_in_progress(owner->db, owner->arena, after,
-                                                          BATCHES_AT_ONCE, &ids, &count);
+        status = parts == NULL ? db_batches_expired(owner->db, owner->arena, after, now,
+                                                    BATCHES_AT_ONCE, &ids, &count)
+                               : db_batches_in_progress(owner->db, owner->arena, after,
+                                                        BATCHES_AT_ONCE, &ids, &count);
         status = pass_failed(owner, status, "batches");
         for (size_t i = 0; status == STATUS_OK && i < count && !pass_is_to_end(owner); i++) {
             after = ids[i].id;
-            status = hurries == NULL ? expire_one(owner, after, now)
-                                     : refresh_listed(owner, hurries, after, now);
+            status = parts == NULL ? expire_one(owner, after, now)
+                                   : refresh_listed(owner, parts, after, now);
         }
         arena_rewind(owner->arena, mark);
     }
@@ -157,16 +164,16 @@ enum status batch_pass(struct pass_owner *owner, int64_t now, struct batch_sched
 {
     struct arena_mark mark = arena_mark(owner->arena);
     double began = clock_seconds(), ended;
-    struct hurries *hurries;
+    struct refresh_parts parts;
     enum status status;
 
     if (began < schedule->refresh_at || !db_has_batches(owner->db))
         return STATUS_OK;
-    status = hurry_begin(owner, &hurries);
+    status = hurry_begin(owner, &parts.hurries);
     if (status == STATUS_OK)
-        status = batch_dates_begin(owner);
+        status = batch_dates_begin(owner, now, &parts.dates);
     if (status == STATUS_OK)
-        status = walk_batches(owner, now, hurries);
+        status = walk_batches(owner, now, &parts);
     arena_rewind(owner->arena, mark);
     ended = clock_seconds();
     schedule->refresh_at = ended + REFRESH_PART * (ended - began);

@@ -580,6 +580,31 @@ static void what_stands_before_a_batch_makes_it_later(void **state)
     assert_i64(number("half FROM qm_batch_date WHERE batch = 1"), half);
 }
 
+/* Counting goes on from batch to batch. Here more priorities take turns than are remembered, and
+ * numbers of results do not rise with those of batches. */
+static void what_stands_before_each_of_many_is_counted(void **state)
+{
+    (void)state;
+    test_sql(fixture->database,
+             "INSERT INTO batch (id, user_id, name, app_id, state, create_time)"
+             " SELECT 100 + seq, 5, seq, 1, 1, 100 FROM seq_1_to_200;"
+             "INSERT INTO workunit (id, name, appid, batch, transition_time)"
+             " SELECT 5000 + seq, CONCAT('many_', seq), 1, 100 + seq, 2000000000"
+             " FROM seq_1_to_200;"
+             "INSERT INTO result (id, name, workunitid, appid, batch, server_state, priority)"
+             " SELECT 5000 + seq * 77 %% 200, CONCAT('many_', seq), 5000 + seq, 1, 100 + seq, 2,"
+             " IF(seq < 100, seq %% 3, seq * 7 %% 20) FROM seq_1_to_200");
+    pass(NOW);
+    assert_i64(number("COUNT(*) FROM qm_batch_date WHERE batch > 100"), 200);
+    assert_i64(
+        number("COUNT(*) FROM qm_batch_date JOIN result ON result.batch = qm_batch_date.batch"
+               " WHERE result.batch > 100 AND ahead <> (SELECT COUNT(*) FROM result AS other"
+               " WHERE other.server_state = 2 AND (other.priority > result.priority OR"
+               " (other.priority = result.priority AND other.id < result.id)))"),
+        0);
+    assert_true(number("MAX(ahead) FROM qm_batch_date WHERE batch > 100") > 150);
+}
+
 /* --- which there are ---------------------------------------------------------------------------
  */
 
@@ -751,6 +776,7 @@ int main(void)
         CASE(all_batches_may_be_in_a_hurry),
         CASE(a_batch_says_when_it_will_be_done),
         CASE(what_stands_before_a_batch_makes_it_later),
+        CASE(what_stands_before_each_of_many_is_counted),
         CASE(who_is_over_is_forgotten),
         CASE(lists_have_numbers_that_only_jobs_have_and_rows_without_jobs),
         CASE(a_name_of_several_is_nobodys),
