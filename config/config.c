@@ -80,3 +80,8 @@ const char *config_hurry_lacks(const struct config *config)
                ? NULL
                : "one_result_per_host_per_wu";
 }
+
+bool config_hurries(const struct config *config, bool is_wanted)
+{
+    return config_hurry_lacks(config) == NULL && (config->hurry_batches || is_wanted);
+}

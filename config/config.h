@@ -199,5 +199,7 @@ void config_write_manual(struct buffer *ret_text);
  * send_result_abort hosts go on with what others have answered; without a rule of one result for
  * each host the one that is late may get its job once more. */
 const char *config_hurry_lacks(const struct config *config);
+/* Whether a batch is in a hurry; is_wanted: by its own mark. */
+bool config_hurries(const struct config *config, bool is_wanted);
 
 #endif

@@ -189,6 +189,15 @@ struct text text_split(struct text *rest, char separator)
     return first;
 }
 
+struct text text_behind_last(struct text text, char separator)
+{
+    size_t begin = text.length;
+
+    while (begin > 0 && text.at[begin - 1] != separator)
+        begin--;
+    return begin == 0 ? text : (struct text){text.at + begin, text.length - begin};
+}
+
 struct text text_copy(struct arena *arena, struct text text)
 {
     if (text.length == 0)

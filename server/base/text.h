@@ -48,6 +48,8 @@ size_t text_find(struct text text, struct text part);
 size_t text_character(struct text text);
 /* Cuts off and returns what stands before the first `separator`; the rest stays in `*rest`. */
 struct text text_split(struct text *rest, char separator);
+/* What stands behind the last `separator`; all of it where there is none. */
+struct text text_behind_last(struct text text, char separator);
 
 /* Copies live in the arena; on a full arena the result is empty and the arena says so. */
 struct text text_copy(struct arena *arena, struct text text);

@@ -235,8 +235,7 @@ enum status batch_date_of_planned(struct pass_owner *owner, const struct jobs_pl
     struct batch_date_facts facts = {.now = now,
                                      .more_unsent = planned->count,
                                      .delay_bound = planned->delay_bound,
-                                     .hurry = owner->config->hurry_batches &&
-                                              config_hurry_lacks(owner->config) == NULL};
+                                     .hurry = config_hurries(owner->config, false)};
     struct batch_dates dates = {.now = now};
     enum status status = read_hand_out(owner, &dates);
 

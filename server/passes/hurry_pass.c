@@ -94,8 +94,7 @@ bool hurry_is_wanted(const struct pass_owner *owner, const struct hurries *hurri
 {
     const struct hurry_row *known = find(hurries, batch);
 
-    return config_hurry_lacks(owner->config) == NULL &&
-           (owner->config->hurry_batches || (known != NULL && known->wanted != 0));
+    return config_hurries(owner->config, known != NULL && known->wanted != 0);
 }
 
 enum status hurry_batch(struct pass_owner *owner, const struct hurries *hurries, int64_t batch,

@@ -34,13 +34,6 @@ static const char *template_path(struct job_templates *templates, struct text pa
     return text_string(templates->arena, path);
 }
 
-static struct text last_part(struct text path)
-{
-    while (text_contains(path, TEXT("/")))
-        (void)text_split(&path, '/');
-    return path;
-}
-
 static enum status read_template(struct job_templates *templates, struct text path,
                                  struct text *ret_document, struct failure *failure)
 {
@@ -104,8 +97,8 @@ static enum status stored_path(struct job_templates *templates, struct text path
              access(inside, F_OK) == 0)
         *ret_path = path;
     else {
-        *ret_path =
-            text_print(templates->arena, "templates/" TEXT_FORMAT, TEXT_ARG(last_part(path)));
+        *ret_path = text_print(templates->arena, "templates/" TEXT_FORMAT,
+                               TEXT_ARG(text_behind_last(path, '/')));
         *ret_is_elsewhere = true;
     }
     return ret_path->length > RESULT_TEMPLATE_MAX

@@ -94,22 +94,14 @@ void placed_list_end(struct placed_list *list, bool is_settled)
 
 /* --- of dead calls ---------------------------------------------------------------------------- */
 
-static struct text last_part(struct text path)
-{
-    size_t begin = path.length;
-
-    while (begin > 0 && path.at[begin - 1] != '/')
-        begin--;
-    return (struct text){path.at + begin, path.length - begin};
-}
-
 static void take_away(const char *place, uint64_t inode, const struct placed_judge *judge)
 {
     char sum[LINE_BYTES];
     struct stat info;
 
     if (inode == 0 || stat(place, &info) != 0 || (uint64_t)info.st_ino != inode ||
-        judge->stays(judge->context, last_part(text_from(place))) || !inputs_take_away(place))
+        judge->stays(judge->context, text_behind_last(text_from(place), '/')) ||
+        !inputs_take_away(place))
         return;
     (void)snprintf(sum, sizeof(sum), "%s.md5", place);
     (void)unlink(sum);

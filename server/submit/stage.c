@@ -211,14 +211,6 @@ static enum status place_file(struct stage *stage, const char *source, const cha
     return status;
 }
 
-static struct text last_part(struct text path)
-{
-    for (size_t i = path.length; i > 0; i--)
-        if (path.at[i - 1] == '/')
-            return (struct text){path.at + i, path.length - i};
-    return path;
-}
-
 /* An empty folder's name would lead into the root of the file system. */
 static enum status need_folder(const struct stage *stage, struct failure *failure)
 {
@@ -425,7 +417,7 @@ enum status stage_input(struct stage *stage, struct text argument, bool gzip,
         *ret_file = staged->file;
         return STATUS_OK;
     }
-    struct text name = stage->refuses_paths ? argument : last_part(argument);
+    struct text name = stage->refuses_paths ? argument : text_behind_last(argument, '/');
     enum status status = file_name_check("file name", name, failure);
     if (status != STATUS_OK)
         return status;
@@ -434,7 +426,7 @@ enum status stage_input(struct stage *stage, struct text argument, bool gzip,
         if (staged == NULL)
             return fail(failure, STATUS_NO_MEMORY, "no memory");
         staged->argument = text_copy(stage->arena, argument);
-        staged->file.name = last_part(staged->argument);
+        staged->file.name = text_behind_last(staged->argument, '/');
     }
     const char *target;
     status = need_folder(stage, failure);

@@ -37,13 +37,6 @@ static const char *path_in(struct folder_reading *reading, struct text name)
                                                   reading->folder, TEXT_ARG(name)));
 }
 
-static struct text last_part(struct text path)
-{
-    while (text_contains(path, TEXT("/")))
-        (void)text_split(&path, '/');
-    return path;
-}
-
 /* --- files ----------------------------------------------------------------------------------- */
 
 static struct folder_file *find_file(struct version_folder *version, struct text path)
@@ -76,7 +69,7 @@ static enum status check_inside(struct folder_reading *reading, struct text name
 static enum status add_file(struct folder_reading *reading, struct text path)
 {
     struct version_folder *version = reading->version;
-    struct text name = last_part(path);
+    struct text name = text_behind_last(path, '/');
 
     if (version->count == VERSION_FOLDER_FILES_MOST)
         return fail(reading->failure, STATUS_TOO_LARGE, "%s: more than %d files", reading->folder,
@@ -87,7 +80,8 @@ static enum status add_file(struct folder_reading *reading, struct text path)
     if (check_inside(reading, path) != STATUS_OK)
         return STATUS_INVALID;
     path = text_copy(reading->arena, path);
-    version->files[version->count++] = (struct folder_file){.path = path, .name = last_part(path)};
+    version->files[version->count++] =
+        (struct folder_file){.path = path, .name = text_behind_last(path, '/')};
     return STATUS_OK;
 }
 

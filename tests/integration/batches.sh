@@ -50,7 +50,7 @@ qmctl transition >/dev/null
 claim "transition counts" is "$(rows "SELECT state, njobs, ROUND(fraction_done * 7) FROM batch" | tr '\t' ' ')" "1 7 3"
 rows "INSERT INTO qm_batch_outputs SELECT id, fraction_done, nerror_jobs, 0, 1234000000, 1234000000 FROM batch WHERE id = 1" 2>>"$work/sql.log"
 qmctl status >"$work/status"
-claim "bytes wait in outputs" grep -q '1.2 GB in outputs of 1 batch not retired' "$work/status"
+claim "bytes wait in outputs" grep -q '1.1 GiB in outputs of 1 batch not retired' "$work/status"
 claim "which the list says" is "$(qmctl batch show genomes --tsv | tail -n 1 | cut -f 17)" 1234000000
 claim "what is unfinished is not retired" exits 1 batch retire genomes
 claim "because" said '4 jobs of batch 1 are unfinished'

@@ -66,6 +66,10 @@ static void split_walks_all_parts(void **state)
     assert_text(text_trim(TEXT(" \t\r\n a b \v\f")), "a b");
     assert_text(text_first(TEXT("abc"), 2), "ab");
     assert_text(text_first(TEXT("abc"), 9), "abc");
+    assert_text(text_behind_last(TEXT("a/b/c"), '/'), "c");
+    assert_text(text_behind_last(TEXT("a/"), '/'), "");
+    assert_text(text_behind_last(TEXT("abc"), '/'), "abc");
+    assert_text(text_behind_last(NO_TEXT, '/'), "");
 }
 
 static void copies_live_in_the_arena(void **state)

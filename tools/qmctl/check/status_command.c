@@ -14,6 +14,7 @@
 #include "server/fates/fates_summary.h"
 #include "server/passes/orphan_count.h"
 #include "server/project/project.h"
+#include "server/status/page_words.h"
 #include "server/status/pass_state.h"
 #include "server/status/project_totals.h"
 #include "tools/qmctl/check/web_look.h"
@@ -563,32 +564,21 @@ static void look_at_backlog(struct session *session, struct lines *lines,
                                   .may_stay = true});
 }
 
-/* "240 bytes", "1.2 GB" */
-static struct text size_words(struct arena *arena, double bytes)
-{
-    static const char *const units[] = {"kB", "MB", "GB", "TB"};
-    size_t unit = 0;
-
-    if (bytes < 1e3)
-        return text_print(arena, "%.0f bytes", bytes);
-    for (bytes /= 1e3; bytes >= 1e3 && unit + 1 < sizeof(units) / sizeof(units[0]); unit++)
-        bytes /= 1e3;
-    return text_print(arena, "%.1f %s", bytes, units[unit]);
-}
-
 /* Nobody deletes them, and whose they are may have forgotten them. */
 static void look_at_outputs(struct session *session, struct lines *lines)
 {
+    struct buffer size = buffer_in(session->arena);
     struct outputs_waiting_row outputs;
 
     if (db_count_outputs(session->db, &outputs) != STATUS_OK || outputs.batches == 0)
         return;
+    page_bytes(&size, (uint64_t)outputs.bytes);
     add_line(lines, "waiting", TEXT("retirement"), true,
              text_print(session->arena,
                         TEXT_FORMAT " in outputs of " COUNT_FORMAT
                                     " not retired (qmctl batch list)",
-                        TEXT_ARG(size_words(session->arena, (double)outputs.bytes)),
-                        outputs.batches, "batch", outputs.batches == 1 ? "" : "es"));
+                        TEXT_ARG(buffer_text(&size)), outputs.batches, "batch",
+                        outputs.batches == 1 ? "" : "es"));
 }
 
 /* --- what becomes of jobs --------------------------------------------------------------------- */

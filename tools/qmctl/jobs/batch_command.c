@@ -39,13 +39,6 @@ static const char *const batch_titles[] = {
     "failed",  "cancelled", "percent",      "unsent",  "in_progress",    "created", "completed",
     "expires", "hurry",     "output_bytes", "half_by", "nine_tenths_by", "ahead"};
 
-/* By its own mark, or as all are. */
-static bool is_in_hurry(const struct session *session, const struct batch_row *row)
-{
-    return (row->hurry != 0 || session->config->hurry_batches) &&
-           config_hurry_lacks(session->config) == NULL;
-}
-
 static void put_batch(const struct session *session, struct output_table *table,
                       const struct batch_view *batch)
 {
@@ -66,7 +59,7 @@ static void put_batch(const struct session *session, struct output_table *table,
     table_time(table, row->created);
     table_time(table, row->completed);
     table_time(table, row->expires);
-    table_text(table, is_in_hurry(session, row) ? TEXT("yes") : TEXT("no"));
+    table_text(table, config_hurries(session->config, row->hurry != 0) ? TEXT("yes") : TEXT("no"));
     table_number(table, row->output_bytes);
     table_time(table, row->half);
     table_time(table, row->most);

@@ -17,13 +17,6 @@
 
 #include "server/base/banned.h"
 
-static struct text last_part(struct text path)
-{
-    while (text_contains(path, TEXT("/")))
-        (void)text_split(&path, '/');
-    return path;
-}
-
 static bool option_lists(const struct session *session, const char *option, const char *value)
 {
     const char *given;
@@ -40,7 +33,7 @@ static struct text logical_name(const struct session *session, const char *path)
     for (size_t index = 0; (given = option_next(session, "logical", &index)) != NULL;) {
         struct text rest = text_from(given);
         struct text name = text_split(&rest, '=');
-        if (text_is(rest, path) || text_equal(rest, last_part(text_from(path))))
+        if (text_is(rest, path) || text_equal(rest, text_behind_last(text_from(path), '/')))
             return name;
     }
     return NO_TEXT;
@@ -53,7 +46,7 @@ static struct text main_name(struct session *session, const struct version_docum
     const char *plan_class = option_value(session, "plan_class");
     struct text suffix = text_ends(text_from(path), TEXT(".exe")) ? TEXT(".exe") : NO_TEXT;
     if (option_given(session, "keep-name"))
-        return last_part(text_from(path));
+        return text_behind_last(text_from(path), '/');
     return text_print(session->arena, TEXT_FORMAT "_%" PRId64 ".%02" PRId64 "_%s%s%s" TEXT_FORMAT,
                       TEXT_ARG(version->app_name), version->version_num / 100,
                       version->version_num % 100, session->arguments[2],
@@ -79,7 +72,8 @@ static enum status add_file(struct session *session, struct stage *stage,
                     "the name \"" TEXT_FORMAT "\", by which the program opens %s, %s",
                     TEXT_ARG(file.open_name), path, open_name_fault(file.open_name));
     file.copy_file = option_lists(session, "copy", path);
-    struct text name = is_main ? main_name(session, version, path) : last_part(text_from(path));
+    struct text name =
+        is_main ? main_name(session, version, path) : text_behind_last(text_from(path), '/');
     enum status status = stage_program(stage, path, name, is_main, &file.file, &file.is_executable,
                                        &session->failure);
     if (status == STATUS_OK && option_given(session, "gzip"))
