@@ -109,3 +109,12 @@ enum status db_batch_part(struct db *db, int64_t batch, int64_t first, int64_t m
     return DB_ONE(db, figures_batch_part, NULL, ret_part, .batch = batch, .first = first,
                   .most = most);
 }
+
+enum status db_batch_copies(struct db *db, int64_t batch, int64_t most, int64_t *ret_copies)
+{
+    struct batch_copies_row row = {.copies = 0};
+    enum status status = DB_ONE(db, figures_batch_copies, NULL, &row, .batch = batch, .most = most);
+
+    *ret_copies = row.copies;
+    return status;
+}

@@ -65,11 +65,16 @@ MUST_CHECK enum status db_runtimes(struct db *db, int64_t appid, int64_t since, 
 MUST_CHECK enum status db_batches_are_indexed(struct db *db, bool *ret_are);
 /* The largest number of a batch below `before` that has jobs; 0: there is none. */
 MUST_CHECK enum status db_batch_before(struct db *db, int64_t before, int64_t *ret_batch);
-/* How many jobs it has, with which numbers, and its name; texts live in the arena. */
+/* How many jobs it has, with which numbers, its name and what is noted of it; texts live in the
+ * arena. */
 MUST_CHECK enum status db_batch_span(struct db *db, struct arena *arena, int64_t batch,
                                      struct batch_span_row *ret_span);
 /* How `most` jobs of it fare, by rising number from `first` on. */
 MUST_CHECK enum status db_batch_part(struct db *db, int64_t batch, int64_t first, int64_t most,
                                      struct batch_part_row *ret_part);
+/* Results, unsent or with hosts, that its jobs have beyond what they lack: of the first `most` jobs
+ * without an answer. Reads all jobs of the batch. */
+MUST_CHECK enum status db_batch_copies(struct db *db, int64_t batch, int64_t most,
+                                       int64_t *ret_copies);
 
 #endif

@@ -59,7 +59,8 @@ static enum status read_project(struct server *server, const struct snapshot *sn
 
     *ret_is_ours = false;
     if (snapshot->catalog != NULL)
-        status = duty_project_figures(db, snapshot->catalog, now, interval, &done);
+        status =
+            duty_project_figures(db, snapshot->config, snapshot->catalog, now, interval, &done);
     if (status == STATUS_OK)
         status = project_keeper_read(keeper, db, now);
     if (status == STATUS_OK && done)

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "server/process/project_count.h"
 
+#include "config/config.h"
 #include "db/figure_rows.h"
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
@@ -16,10 +17,11 @@
 enum {
     HOUR_S = 3600,
     DAY_S = 86400,
-    RUNTIMES_MOST = 10000,                      /* results of an application that are looked at */
-    BATCH_PARTS = 20,                           /* of a large batch, each with ... */
-    BATCH_PART_JOBS = 500,                      /* ... so many jobs */
-    BATCH_WHOLE = BATCH_PARTS * BATCH_PART_JOBS /* up to so many jobs all are looked at */
+    RUNTIMES_MOST = 10000,                       /* results of an application that are looked at */
+    BATCH_PARTS = 20,                            /* of a large batch, each with ... */
+    BATCH_PART_JOBS = 500,                       /* ... so many jobs */
+    BATCH_WHOLE = BATCH_PARTS * BATCH_PART_JOBS, /* up to so many jobs all are looked at */
+    COPIED_MOST = 20000 /* jobs without an answer: with more a batch has no copies (hurry_pass.c) */
 };
 #define COUNT_BYTES_MAX ((size_t)4 * 1024 * 1024)
 /* Credit of a computer of 1 GFLOPS in a day. */
@@ -101,7 +103,8 @@ static enum status count_people(struct db *db, struct project_totals *totals)
 }
 
 /* A large batch is looked at in parts at even distances of its numbers. */
-static enum status count_batch(struct db *db, struct arena *arena, struct project_batch *batch)
+static enum status count_batch(struct db *db, struct arena *arena, const struct config *config,
+                               struct project_batch *batch)
 {
     struct batch_span_row span;
     enum status status = db_batch_span(db, arena, batch->id, &span);
@@ -113,6 +116,8 @@ static enum status count_batch(struct db *db, struct arena *arena, struct projec
     batch->name = span.name;
     batch->half = span.half;
     batch->most = span.most;
+    batch->hurry = config_hurries(config, span.hurry != 0);
+    batch->within = span.within;
     for (int i = 0; status == STATUS_OK && i < (is_whole ? 1 : BATCH_PARTS); i++) {
         int64_t first = span.first + (int64_t)((double)(span.last - span.first) * i / BATCH_PARTS);
         struct batch_part_row part;
@@ -130,10 +135,13 @@ static enum status count_batch(struct db *db, struct arena *arena, struct projec
             batch->created = part.created;
         }
     }
-    return status;
+    return status == STATUS_OK && batch->hurry
+               ? db_batch_copies(db, batch->id, COPIED_MOST, &batch->copies)
+               : status;
 }
 
-static enum status count_batches(struct db *db, struct arena *arena, struct project_totals *totals)
+static enum status count_batches(struct db *db, struct arena *arena, const struct config *config,
+                                 struct project_totals *totals)
 {
     int64_t before = INT32_MAX;
     bool are_indexed;
@@ -148,7 +156,7 @@ static enum status count_batches(struct db *db, struct arena *arena, struct proj
         if (status != STATUS_OK || batch.id <= 0)
             return status;
         before = batch.id;
-        status = count_batch(db, arena, &batch);
+        status = count_batch(db, arena, config, &batch);
         if (status != STATUS_OK)
             return status;
         totals->batches[totals->batch_count++] = batch;
@@ -156,8 +164,9 @@ static enum status count_batches(struct db *db, struct arena *arena, struct proj
     return STATUS_OK;
 }
 
-static enum status count_all(struct db *db, struct arena *arena, const struct catalog *catalog,
-                             int64_t now, struct project_totals *ret_totals)
+static enum status count_all(struct db *db, struct arena *arena, const struct config *config,
+                             const struct catalog *catalog, int64_t now,
+                             struct project_totals *ret_totals)
 {
     double begun = clock_seconds();
     enum status status;
@@ -176,7 +185,7 @@ static enum status count_all(struct db *db, struct arena *arena, const struct ca
     for (size_t i = 0; status == STATUS_OK && i < catalog->rows.app_count; i++)
         status = count_app(db, &catalog->rows.apps[i], ret_totals);
     if (status == STATUS_OK)
-        status = count_batches(db, arena, ret_totals);
+        status = count_batches(db, arena, config, ret_totals);
     ret_totals->seconds = clock_seconds() - begun;
     return status;
 }
@@ -200,8 +209,9 @@ static enum status write_totals(struct db *db, struct arena *arena,
 
 /* The turn is taken before the work, and not given back: nobody is to wait for its row as long as
  * counting takes, and if this process dies, the next interval is soon. */
-enum status duty_project_figures(struct db *db, const struct catalog *catalog, int64_t now,
-                                 int64_t interval, bool *ret_done)
+enum status duty_project_figures(struct db *db, const struct config *config,
+                                 const struct catalog *catalog, int64_t now, int64_t interval,
+                                 bool *ret_done)
 {
     struct arena *arena = arena_create(COUNT_BYTES_MAX);
     struct project_totals totals;
@@ -213,7 +223,7 @@ enum status duty_project_figures(struct db *db, const struct catalog *catalog, i
     if (status == STATUS_OK)
         status = db_commit(db);
     if (status == STATUS_OK && is_ours)
-        status = count_all(db, arena, catalog, now, &totals);
+        status = count_all(db, arena, config, catalog, now, &totals);
     if (status == STATUS_OK && is_ours)
         status = db_rollback(db);
     if (status == STATUS_OK && is_ours)

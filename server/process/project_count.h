@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 struct catalog;
+struct config;
 struct db;
 
 /* Every ten minutes, and where counting is long, so seldom that it takes a hundredth of the time.
@@ -18,7 +19,8 @@ enum { PROJECT_COUNT_S = 600, PROJECT_COUNT_PAUSE = 100 };
 
 /* If nobody has within `interval` seconds. Where it fails, it is due after the interval. Deletes
  * figures that are kept no longer, too. */
-MUST_CHECK enum status duty_project_figures(struct db *db, const struct catalog *catalog,
-                                            int64_t now, int64_t interval, bool *ret_done);
+MUST_CHECK enum status duty_project_figures(struct db *db, const struct config *config,
+                                            const struct catalog *catalog, int64_t now,
+                                            int64_t interval, bool *ret_done);
 
 #endif

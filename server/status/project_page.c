@@ -640,12 +640,42 @@ static void cell_date(struct project_writer *writer, int64_t date)
     page_end_cell(&writer->table);
 }
 
+static bool any_hurries(const struct project_totals *totals)
+{
+    for (size_t i = 0; i < totals->batch_count; i++)
+        if (totals->batches[i].hurry)
+            return true;
+    return false;
+}
+
+/* Of a batch that is in none nothing is said. */
+static void cells_hurry(struct project_writer *writer, const struct project_batch *batch)
+{
+    page_begin_cell(&writer->table, false);
+    if (batch->hurry)
+        page_count(writer->page, count_of(batch->copies));
+    page_end_cell(&writer->table);
+    page_begin_cell(&writer->table, false);
+    if (batch->hurry && batch->within > 0) {
+        buffer_add_string(writer->page, "hosts below ");
+        page_duration(writer->page, (double)batch->within);
+    } else if (batch->hurry) {
+        buffer_add_string(writer->page, "all hosts");
+    }
+    page_end_cell(&writer->table);
+}
+
 static void write_batches(struct project_writer *writer)
 {
-    static const char *const columns[] = {"<Batch", "<Application",  "Jobs",        "Done",
-                                          "Failed", "Cancelled",     "Progress",    "<",
-                                          "Made",   "Probably done", "Nine of ten", NULL};
     const struct project_figures *figures = writer->figures;
+    bool with_hurry = any_hurries(figures->totals);
+    const char *const columns[] = {"<Batch",       "<Application",
+                                   "Jobs",         "Done",
+                                   "Failed",       "Cancelled",
+                                   "Progress",     "<",
+                                   "Made",         "Probably done",
+                                   "Nine of ten",  with_hurry ? "Copies" : NULL,
+                                   "Unsent go to", NULL};
 
     if (figures->totals->batch_count == 0)
         return;
@@ -677,9 +707,16 @@ static void write_batches(struct project_writer *writer)
         page_end_cell(&writer->table);
         cell_date(writer, batch->half);
         cell_date(writer, batch->most);
+        if (with_hurry)
+            cells_hurry(writer, batch);
         page_row_end(&writer->table);
     }
     page_end_table(&writer->table);
+    if (with_hurry)
+        buffer_add_string(writer->page,
+                          "<p>In a batch in a hurry, late jobs get copies: results beyond those "
+                          "that a job needs. Its unsent results go to hosts whose average "
+                          "turnaround is below the limit.</p>\n");
     if (figures->totals->values[TOTAL_batch_outputs_bytes] > 0) {
         buffer_add_string(writer->page, "<p>Outputs of batches that are not retired: ");
         page_bytes(writer->page, (uint64_t)figures->totals->values[TOTAL_batch_outputs_bytes]);

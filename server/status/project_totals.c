@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One "NAME VALUE" a line; "app" and "batch" have several values, in the order of their structs,
- * and a batch's name is the rest of its line. */
+ * and a batch's name is the rest of its line. What is known of some batches only has a line behind
+ * that of the batch. */
 #include "server/status/project_totals.h"
 
 #include "server/base/arena.h"
@@ -49,6 +50,8 @@ static void write_batch(const struct project_batch *batch, struct buffer *words)
     buffer_add_char(words, '\n');
     if (batch->half != 0)
         buffer_print(words, "batch_done %" PRId64 " %" PRId64 "\n", batch->half, batch->most);
+    if (batch->hurry)
+        buffer_print(words, "batch_hurry %" PRId64 " %" PRId64 "\n", batch->copies, batch->within);
 }
 
 void project_totals_write(const struct project_totals *totals, bool has_lists,
@@ -92,19 +95,32 @@ static bool read_batch(struct text rest, struct project_batch *batch)
     if (!read_integers(&rest, numbers, sizeof(numbers) / sizeof(numbers[0])))
         return false;
     batch->name = rest;
-    batch->half = batch->most = 0;
+    batch->half = batch->most = batch->copies = batch->within = 0;
+    batch->hurry = false;
     return true;
 }
 
-/* Of the batch in the line before. */
+/* Whose line is the one before. */
+static struct project_batch *last_batch(struct project_totals *totals, struct project_batch *unused)
+{
+    return totals->batch_count > 0 ? &totals->batches[totals->batch_count - 1] : unused;
+}
+
 static void read_dates(struct text rest, struct project_totals *totals)
 {
-    struct project_batch unused,
-        *batch = totals->batch_count > 0 ? &totals->batches[totals->batch_count - 1] : &unused;
+    struct project_batch unused, *batch = last_batch(totals, &unused);
     int64_t *const dates[] = {&batch->half, &batch->most};
 
     if (!read_integers(&rest, dates, 2))
         batch->half = batch->most = 0;
+}
+
+static void read_hurry(struct text rest, struct project_totals *totals)
+{
+    struct project_batch unused, *batch = last_batch(totals, &unused);
+    int64_t *const numbers[] = {&batch->copies, &batch->within};
+
+    batch->hurry = read_integers(&rest, numbers, 2);
 }
 
 static void read_line(struct arena *arena, struct text line, struct project_totals *totals)
@@ -129,6 +145,8 @@ static void read_line(struct arena *arena, struct text line, struct project_tota
         }
     } else if (text_is(name, "batch_done")) {
         read_dates(rest, totals);
+    } else if (text_is(name, "batch_hurry")) {
+        read_hurry(rest, totals);
     } else {
         for (int i = 0; i < TOTAL_COUNT; i++)
             if (text_is(name, totals_by_number[i].name) && !text_to_real(rest, &totals->values[i]))

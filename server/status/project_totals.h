@@ -58,6 +58,9 @@ struct project_batch {
     int64_t created;                 /* epoch */
     struct text name;                /* empty: it has none */
     int64_t half, most; /* epoch, when it will be done (policy(7) 13.10); 0: not known */
+    bool hurry;         /* it is in a hurry (policy(7) 13.9); then: */
+    int64_t copies;     /* results, unsent or with hosts, beyond what jobs lack */
+    int64_t within;     /* s: what is left is for hosts that return so soon; 0: for all */
 };
 struct project_totals {
     int64_t at;     /* epoch; 0: nothing is known */

@@ -56,7 +56,9 @@ static bool count(int64_t now, int64_t interval)
 {
     bool done = false;
 
-    assert_status(STATUS_OK, duty_project_figures(fixture->db, catalog, now, interval, &done));
+    assert_status(STATUS_OK,
+                  duty_project_figures(fixture->db, test_database_config(fixture->database),
+                                       catalog, now, interval, &done));
     return done;
 }
 
@@ -182,8 +184,9 @@ static void it_is_counted_once_an_interval_by_one_server(void **state)
 
         test_sql(fixture->database, "UPDATE qm_duty SET due = 0");
         db_fail_nth(fixture->db, nth, STATUS_DB_RETRY);
-        assert_int_not_equal(STATUS_OK,
-                             duty_project_figures(fixture->db, catalog, NOW + 700, 600, &done));
+        assert_int_not_equal(
+            STATUS_OK, duty_project_figures(fixture->db, test_database_config(fixture->database),
+                                            catalog, NOW + 700, 600, &done));
         assert_false(done);
         test_sql(fixture->database, "UPDATE qm_duty SET due = 0");
         assert_status(STATUS_OK,
@@ -275,6 +278,38 @@ static void batches_are_looked_at_whole_or_in_parts(void **state)
     totals = known(NOW);
     assert_i64((int64_t)totals->batch_count, PROJECT_BATCHES_MOST);
     assert_i64(totals->batches[0].id, 30100);
+}
+
+/* Jobs 2, 4 and 5 have a result more than they lack. */
+static void copies_of_a_batch_in_a_hurry_are_counted(void **state)
+{
+    struct config *config = test_database_config(fixture->database);
+    const struct project_totals *totals;
+
+    (void)state;
+    test_sql(fixture->database,
+             "INSERT INTO workunit (id, appid, name, batch, min_quorum, canonical_resultid,"
+             " error_mask) SELECT seq, 1, seq, 6, IF(seq IN (3, 5), 2, 1), seq = 6, seq = 7"
+             " FROM seq_1_to_7;"
+             "INSERT INTO result (name, workunitid, server_state, outcome, validate_state) VALUES"
+             " ('1', 1, 4, 0, 0), ('2', 2, 2, 0, 0), ('3', 2, 4, 0, 0), ('4', 3, 4, 0, 0),"
+             " ('5', 3, 4, 0, 0), ('6', 4, 4, 0, 0), ('7', 4, 4, 0, 0), ('8', 4, 5, 1, 2),"
+             " ('9', 5, 4, 0, 0), ('10', 5, 4, 0, 0), ('11', 5, 5, 1, 0), ('12', 6, 4, 0, 0),"
+             " ('13', 7, 4, 0, 0), ('14', 7, 4, 0, 0);"
+             "INSERT INTO qm_hurry (batch, wanted, within) VALUES (6, 1, 7200)");
+    assert_true(count(NOW, 600));
+    totals = known(NOW);
+    assert_false(totals->batches[0].hurry); /* what it needs is not configured */
+    assert_i64(totals->batches[0].copies, 0);
+    assert_status(STATUS_OK, config_set(config, TEXT("send_result_abort"), TEXT("1"), NULL));
+    assert_status(STATUS_OK,
+                  config_set(config, TEXT("one_result_per_host_per_wu"), TEXT("1"), NULL));
+    test_sql(fixture->database, "UPDATE qm_duty SET due = 0");
+    assert_true(count(NOW, 600));
+    totals = known(NOW);
+    assert_true(totals->batches[0].hurry);
+    assert_i64(totals->batches[0].copies, 3);
+    assert_i64(totals->batches[0].within, 7200);
 }
 
 /* --- what each process counts ----------------------------------------------------------------- */
@@ -378,6 +413,7 @@ int main(void)
         CASE(it_is_counted_once_an_interval_by_one_server),
         CASE(hours_are_remembered_for_a_week),
         CASE(batches_are_looked_at_whole_or_in_parts),
+        CASE(copies_of_a_batch_in_a_hurry_are_counted),
         CASE(processes_know_each_other_and_outlive_each_other),
         CASE(rows_are_kept_as_long_as_pages_show_them),
     };

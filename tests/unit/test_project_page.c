@@ -303,8 +303,27 @@ static void batches_apps_and_streams_are_shown(void **state)
     assert_true(has(world, "60 min ago</td><td>in 2.0 h</td><td>in 3.0 h</td></tr>"));
     assert_true(has(world, "24 h ago</td><td></td><td></td></tr>"));
     assert_true(has(world, "<td>1,000,000</td><td>about 25 %</td><td>about 0 %</td>"));
+    assert_false(has(world, "Copies"));
     assert_true(has(world, "<th scope=\"row\">app demo</th><td>75 %</td>"));
     assert_true(has(world, "<td>50 %</td>"));
+}
+
+static void a_batch_in_a_hurry_says_what_that_does(void **state)
+{
+    struct world *world = *state;
+
+    count_well(world);
+    world->totals.batch_count = 3;
+    world->batches[0] = (struct project_batch){
+        .id = 9, .jobs = 1, .looked_at = 1, .hurry = true, .copies = 1200, .within = 108000};
+    world->batches[1] = (struct project_batch){.id = 8, .jobs = 1, .looked_at = 1, .hurry = true};
+    world->batches[2] =
+        (struct project_batch){.id = 7, .jobs = 1, .looked_at = 1, .copies = 5, .within = 6};
+    write_page(world);
+    assert_true(has(world, "Copies</th><th scope=\"col\">Unsent go to</th></tr>"));
+    assert_true(has(world, "<td></td><td></td><td>1,200</td><td>hosts below 30 h</td></tr>"));
+    assert_true(has(world, "<td></td><td></td><td>0</td><td>all hosts</td></tr>"));
+    assert_true(has(world, "<td></td><td></td><td></td><td></td></tr>"));
 }
 
 /* As much of all as there can be. */
@@ -322,7 +341,8 @@ static void a_page_is_bounded(void **state)
         world->apps[i] = (struct project_app){.id = 1};
     }
     for (size_t i = 0; i < PROJECT_BATCHES_MOST; i++)
-        world->batches[i] = (struct project_batch){.id = INT64_MAX, .name = long_words};
+        world->batches[i] =
+            (struct project_batch){.id = INT64_MAX, .name = long_words, .hurry = true};
     for (size_t i = 0; i < STUCK_CLASSES_MOST; i++)
         world->classes[i] = (struct stuck_class){long_words, long_words, long_words, INT64_MAX};
     for (size_t i = 0; i < WEEK_SLOTS; i++) {
@@ -421,7 +441,8 @@ static void totals_are_read_as_they_were_written(void **state)
     world->totals.app_count = 1;
     world->apps[0] = (struct project_app){1, 2, 3, 0.25, 0.01, 9.5, 4};
     world->totals.batch_count = 2;
-    world->batches[0] = (struct project_batch){1, 2, 3, 4, 5, 6, 7, 8, TEXT("a b\nc"), 9, 10};
+    world->batches[0] =
+        (struct project_batch){1, 2, 3, 4, 5, 6, 7, 8, TEXT("a b\nc"), 9, 10, true, 11, 12};
     world->batches[1] = (struct project_batch){.id = 9};
     project_totals_write(&world->totals, true, &world->page);
     assert_true(project_totals_read(world->arena, buffer_text(&world->page), &read));
@@ -435,12 +456,13 @@ static void totals_are_read_as_they_were_written(void **state)
     assert_i64(read.batches[0].created, 8);
     assert_text(read.batches[0].name, "a b c");
     assert_true(read.batches[0].half == 9 && read.batches[0].most == 10);
-    assert_true(read.batches[1].id == 9 && read.batches[1].half == 0);
+    assert_true(read.batches[0].hurry && read.batches[0].copies == 11);
+    assert_i64(read.batches[0].within, 12);
+    assert_true(read.batches[1].id == 9 && read.batches[1].half == 0 && !read.batches[1].hurry);
     /* Without the lists, and with lines of another version. */
     world->page.length = 0;
-    buffer_add_string(
-        &world->page,
-        "of_tomorrow 5\napp x\nbatch 1\nbatch_done 5 6\n\nresults_in_progress many\n");
+    buffer_add_string(&world->page, "of_tomorrow 5\napp x\nbatch 1\nbatch_done 5 6\nbatch_hurry 1 "
+                                    "2\n\nresults_in_progress many\n");
     project_totals_write(&world->totals, false, &world->page);
     assert_true(project_totals_read(world->arena, buffer_text(&world->page), &read));
     assert_i64(read.at, NOW);
@@ -508,6 +530,7 @@ int main(void)
         CASE(who_fails_is_shown),
         CASE(the_week_is_drawn_as_far_as_it_is_known),
         CASE(batches_apps_and_streams_are_shown),
+        CASE(a_batch_in_a_hurry_says_what_that_does),
         CASE(a_page_is_bounded),
         CASE(what_anybody_may_know_is_as_boinc_says_it),
         CASE(totals_are_read_as_they_were_written),
