@@ -10,6 +10,8 @@
 #include "server/fates/fates.h"
 #include "server/passes/pass_repeat.h"
 
+#include <string.h>
+
 #include "server/base/banned.h"
 
 enum {
@@ -17,7 +19,8 @@ enum {
     OPEN_MOST = 10000,    /* results of a batch that are read one by one */
     RECENT_MOST = 1000,   /* of its app, of each state */
     AHEAD_MOST = 1000000, /* more of each priority are not counted */
-    AHEAD_KEPT = 16       /* priorities */
+    AHEAD_KEPT = 16,      /* priorities */
+    APPS_KEPT = 64        /* whose recent results are read once for all their batches */
 };
 
 /* Results that go before one of a priority and a number. */
@@ -26,11 +29,20 @@ struct ahead {
     int64_t priority, before, results;
 };
 
+/* The recent results of an app. */
+struct app_results {
+    int64_t appid;                  /* 0: of none */
+    struct recent_result_row *rows; /* room for all that may be; NULL: not yet */
+    size_t count;
+};
+
 struct batch_dates {
     int64_t now;
     struct hand_out all, week; /* of the project */
     struct ahead ahead[AHEAD_KEPT];
     size_t ahead_next; /* to be replaced */
+    struct app_results apps[APPS_KEPT];
+    size_t apps_next; /* likewise */
 };
 
 static enum status forget(void *subject)
@@ -91,6 +103,50 @@ enum status batch_dates_begin(struct pass_owner *owner, int64_t now, struct batc
     if (status == STATUS_OK)
         status = db_end(owner->db);
     return pass_failed(owner, status, "dates of batches");
+}
+
+/* In a place for an app, which is taken from another if need be. */
+static enum status read_recent_into(struct pass_owner *owner, int64_t appid,
+                                    struct app_results *place)
+{
+    struct recent_result_row *rows = NULL;
+    struct arena_mark mark;
+    enum status status;
+
+    place->appid = 0;
+    if (place->rows == NULL)
+        place->rows = ARENA_ARRAY(owner->arena, 2 * RECENT_MOST, struct recent_result_row);
+    if (place->rows == NULL)
+        return STATUS_NO_MEMORY;
+    mark = arena_mark(owner->arena);
+    status = db_recent_results(owner->db, owner->arena, appid, RECENT_MOST, &rows, &place->count);
+    if (status == STATUS_OK) {
+        memcpy(place->rows, rows, place->count * sizeof(rows[0]));
+        place->appid = appid;
+    }
+    arena_rewind(owner->arena, mark);
+    return status;
+}
+
+/* Batches of an app are estimated from the same results. They stay in the owner's arena, so nothing
+ * may be rewound behind which they are read. */
+static enum status read_recent(struct pass_owner *owner, struct batch_dates *dates, int64_t appid,
+                               struct batch_date_facts *facts)
+{
+    struct app_results *place = NULL;
+    enum status status = STATUS_OK;
+
+    for (size_t i = 0; i < APPS_KEPT && place == NULL; i++)
+        if (dates->apps[i].appid == appid)
+            place = &dates->apps[i];
+    if (place == NULL) {
+        place = &dates->apps[dates->apps_next++ % APPS_KEPT];
+        status = read_recent_into(owner, appid, place);
+    }
+    facts->recent = place->rows;
+    facts->recent_count = place->count;
+    facts->recent_most = RECENT_MOST;
+    return status;
 }
 
 /* The place for what goes before results of a priority: what is known of it, or that of another. */
@@ -169,20 +225,14 @@ static enum status read_batch(struct pass_owner *owner, struct batch_dates *date
     return STATUS_OK;
 }
 
-/* What is not of one batch alone; ends the reading. */
-static enum status decide(struct pass_owner *owner, const struct batch_dates *dates, int64_t appid,
+/* Ends the reading. */
+static enum status decide(struct pass_owner *owner, const struct batch_dates *dates,
                           struct batch_date_facts *facts, struct batch_date *ret_date)
 {
-    struct recent_result_row *recent = NULL;
-    enum status status = db_recent_results(owner->db, owner->arena, appid, RECENT_MOST, &recent,
-                                           &facts->recent_count);
+    enum status status = db_end(owner->db);
 
     facts->all = dates->all;
     facts->week = dates->week;
-    facts->recent = recent;
-    facts->recent_most = RECENT_MOST;
-    if (status == STATUS_OK)
-        status = db_end(owner->db);
     return status == STATUS_OK ? batch_date_decide(facts, owner->arena, ret_date) : status;
 }
 
@@ -201,19 +251,34 @@ static enum status write_date(void *subject)
     return status == STATUS_OK ? db_commit(work->db) : status;
 }
 
-enum status batch_date_batch(struct pass_owner *owner, struct batch_dates *dates, int64_t batch,
-                             bool hurry)
+static enum status find_app(struct pass_owner *owner, int64_t batch, int64_t *ret_appid)
 {
     struct arena_mark mark = arena_mark(owner->arena);
-    struct batch_date_facts facts = {.now = dates->now, .hurry = hurry};
     struct batch_entry_row entry;
-    struct batch_date date;
     enum status status = db_batch_find(owner->db, owner->arena, batch, NO_TEXT, &entry);
 
     if (status == STATUS_OK)
+        *ret_appid = entry.app_id;
+    arena_rewind(owner->arena, mark);
+    return status;
+}
+
+enum status batch_date_batch(struct pass_owner *owner, struct batch_dates *dates, int64_t batch,
+                             bool hurry)
+{
+    struct batch_date_facts facts = {.now = dates->now, .hurry = hurry};
+    struct arena_mark mark;
+    struct batch_date date;
+    int64_t appid;
+    enum status status = find_app(owner, batch, &appid);
+
+    if (status == STATUS_OK)
+        status = read_recent(owner, dates, appid, &facts);
+    mark = arena_mark(owner->arena);
+    if (status == STATUS_OK)
         status = read_batch(owner, dates, batch, &facts);
     if (status == STATUS_OK)
-        status = decide(owner, dates, entry.app_id, &facts, &date);
+        status = decide(owner, dates, &facts, &date);
     if (status == STATUS_OK) {
         struct date_work work = {.db = owner->db,
                                  .note = {.batch = batch,
@@ -242,7 +307,9 @@ enum status batch_date_of_planned(struct pass_owner *owner, const struct jobs_pl
     if (status == STATUS_OK)
         status = count_ahead(owner, &dates, planned->priority, INT64_MAX, &facts.ahead);
     if (status == STATUS_OK)
-        status = decide(owner, &dates, planned->appid, &facts, ret_date);
+        status = read_recent(owner, &dates, planned->appid, &facts);
+    if (status == STATUS_OK)
+        status = decide(owner, &dates, &facts, ret_date);
     arena_rewind(owner->arena, mark);
     return pass_failed(owner, status, "date of a batch");
 }

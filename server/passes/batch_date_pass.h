@@ -14,7 +14,7 @@ struct batch_dates;
 MUST_CHECK enum status batch_dates_begin(struct pass_owner *owner, int64_t now,
                                          struct batch_dates **ret_dates);
 /* For a batch in progress; cheapest by rising number, since what goes before one usually goes
- * before the next. */
+ * before the next. Leaves in the owner's arena what it knows of the batch's app. */
 MUST_CHECK enum status batch_date_batch(struct pass_owner *owner, struct batch_dates *dates,
                                         int64_t batch, bool hurry);
 

@@ -133,29 +133,38 @@ static enum status expire_one(struct pass_owner *owner, int64_t id, int64_t now)
     return status == STATUS_INVALID ? STATUS_OK : status; /* jobs came in between: next time */
 }
 
+/* Nothing of it stays in the arena, where others leave what they need for the next ones. */
+static enum status list_batches(struct pass_owner *owner, int64_t after, int64_t now,
+                                bool in_progress, int64_t ids[BATCHES_AT_ONCE], size_t *ret_count)
+{
+    struct arena_mark mark = arena_mark(owner->arena);
+    struct id_row *rows = NULL;
+    enum status status = in_progress ? db_batches_in_progress(owner->db, owner->arena, after,
+                                                              BATCHES_AT_ONCE, &rows, ret_count)
+                                     : db_batches_expired(owner->db, owner->arena, after, now,
+                                                          BATCHES_AT_ONCE, &rows, ret_count);
+
+    for (size_t i = 0; status == STATUS_OK && i < *ret_count; i++)
+        ids[i] = rows[i].id;
+    arena_rewind(owner->arena, mark);
+    return pass_failed(owner, status, "batches");
+}
+
 /* Those in progress are refreshed, or those whose time is over are ended (`parts` NULL). */
 static enum status walk_batches(struct pass_owner *owner, int64_t now,
                                 const struct refresh_parts *parts)
 {
-    int64_t after = 0;
+    int64_t after = 0, ids[BATCHES_AT_ONCE];
     size_t count = BATCHES_AT_ONCE;
     enum status status = STATUS_OK;
 
     while (status == STATUS_OK && count == BATCHES_AT_ONCE && !pass_is_to_end(owner)) {
-        struct arena_mark mark = arena_mark(owner->arena);
-        struct id_row *ids;
-
-        status = parts == NULL ? db_batches_expired(owner->db, owner->arena, after, now,
-                                                    BATCHES_AT_ONCE, &ids, &count)
-                               : db_batches_in_progress(owner->db, owner->arena, after,
-                                                        BATCHES_AT_ONCE, &ids, &count);
-        status = pass_failed(owner, status, "batches");
+        status = list_batches(owner, after, now, parts != NULL, ids, &count);
         for (size_t i = 0; status == STATUS_OK && i < count && !pass_is_to_end(owner); i++) {
-            after = ids[i].id;
+            after = ids[i];
             status = parts == NULL ? expire_one(owner, after, now)
                                    : refresh_listed(owner, parts, after, now);
         }
-        arena_rewind(owner->arena, mark);
     }
     return status;
 }

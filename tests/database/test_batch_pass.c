@@ -7,6 +7,7 @@
 #include "db/batches.h"
 #include "db/figure_rows.h"
 #include "db/hurries.h"
+#include "db/mariadb.h"
 #include "db/submitters.h"
 #include "server/base/arena.h"
 #include "server/passes/output_count.h"
@@ -14,6 +15,7 @@
 #include "tests/support/database.h"
 #include "tests/support/test.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -605,6 +607,64 @@ static void what_stands_before_each_of_many_is_counted(void **state)
     assert_true(number("MAX(ahead) FROM qm_batch_date WHERE batch > 100") > 150);
 }
 
+/* Rows that the pass's connection has read so far. */
+static int64_t rows_read(void)
+{
+    assert_status(STATUS_OK,
+                  db_run_text(fixture->db, "INSERT INTO rows_read SELECT SUM(VARIABLE_VALUE)"
+                                           " FROM information_schema.SESSION_STATUS"
+                                           " WHERE VARIABLE_NAME LIKE 'HANDLER_READ%'"));
+    assert_status(STATUS_OK, db_commit(fixture->db));
+    return number("MAX(so_far) FROM rows_read");
+}
+
+/* By so many apps: of each 1,000 results that are over, and its batches with 10 jobs each. */
+static int64_t read_for_many(int batches, int apps)
+{
+    int64_t before, reading;
+
+    test_sql(fixture->database,
+             "DELETE FROM batch; DELETE FROM workunit; DELETE FROM result; DELETE FROM app;"
+             "CREATE TABLE IF NOT EXISTS rows_read (so_far BIGINT);"
+             "INSERT INTO app (id, name) SELECT seq, seq FROM seq_1_to_%d;"
+             "INSERT INTO batch (id, user_id, name, app_id, state, create_time)"
+             " SELECT seq, 5, seq, 1 + seq %% %d, 1, 100 FROM seq_1_to_%d;"
+             "INSERT INTO workunit (id, name, appid, batch, transition_time)"
+             " SELECT seq, seq, 1 + (1 + (seq - 1) DIV 10) %% %d, 1 + (seq - 1) DIV 10, 2000000000"
+             " FROM seq_1_to_%d;"
+             "INSERT INTO result (name, workunitid, appid, batch, server_state, sent_time)"
+             " SELECT name, id, appid, batch, IF(id %% 2, 2, 4), IF(id %% 2, 0, %d)"
+             " FROM workunit;"
+             "INSERT INTO result (name, workunitid, appid, server_state, outcome, sent_time,"
+             " received_time) SELECT CONCAT('o', seq), 0, 1 + seq %% %d, 5, 1, %d, %d"
+             " FROM seq_1_to_%d",
+             apps, apps, batches, apps, 10 * batches, NOW - 5000, apps, NOW - 9000, NOW - 1000,
+             1000 * apps);
+    before = rows_read();
+    reading = rows_read() - before;
+    before = rows_read();
+    pass(NOW);
+    reading = rows_read() - before - reading;
+    assert_i64(number("COUNT(*) FROM qm_batch_date WHERE half > 0 OR most > 0 OR made_at > 0"),
+               batches);
+    return reading;
+}
+
+/* What is common to batches is read once for all: twice as many cost no more than their own jobs,
+ * with some looks at each; and what is recent of an app is read once. */
+static void many_batches_read_little_beyond_their_jobs(void **state)
+{
+    int64_t few, many;
+
+    (void)state;
+    few = read_for_many(100, 5);
+    many = read_for_many(300, 5);
+    printf("rows read for 100 batches of 5 apps %" PRId64 ", for 300 %" PRId64 "\n", few, many);
+    assert_true(many - few < 200 * 10 * 15);
+    assert_true(few < 5 * 2000 + 100 * 10 * 15);
+    test_sql(fixture->database, "DROP TABLE rows_read");
+}
+
 /* --- which there are ---------------------------------------------------------------------------
  */
 
@@ -777,6 +837,7 @@ int main(void)
         CASE(a_batch_says_when_it_will_be_done),
         CASE(what_stands_before_a_batch_makes_it_later),
         CASE(what_stands_before_each_of_many_is_counted),
+        CASE(many_batches_read_little_beyond_their_jobs),
         CASE(who_is_over_is_forgotten),
         CASE(lists_have_numbers_that_only_jobs_have_and_rows_without_jobs),
         CASE(a_name_of_several_is_nobodys),
