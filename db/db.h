@@ -482,6 +482,18 @@ MUST_CHECK enum status db_results_extend(struct db *db, struct arena *arena,
 
 /* --- hand-out ----------------------------------------------------------------------------- */
 
+struct candidate {
+    int64_t resultid, workunitid, appid;
+    int64_t priority; /* of the result */
+    struct workunit_row workunit;
+};
+/* How far unsent results were looked at, in order of falling priority and number. */
+struct candidate_place {
+    int64_t priority, resultid; /* of the last one */
+    bool is_end;                /* there is nothing behind it, or nothing that will be looked at */
+};
+#define CANDIDATE_TOP ((struct candidate_place){.priority = INT64_MAX, .resultid = INT64_MAX})
+
 /* What a candidate query is narrowed by; rows that fail these can never be right for the host. */
 struct candidate_filter {
     const int64_t *appids;
@@ -492,12 +504,13 @@ struct candidate_filter {
     size_t rows_max;
     int64_t examined_max; /* rows that a query looks at; 0: as many as is good */
     uint64_t spread; /* hosts with different numbers get different rows of equal priority first */
+    /* NULL: the first rows are returned, whatever they are. Otherwise of the next
+     * CANDIDATES_BELOW those that suit, and the place is moved behind what was looked at. */
+    struct candidate_place *below;
+    bool (*suits)(const void *context, const struct candidate *candidate);
+    const void *context;
 };
-struct candidate {
-    int64_t resultid, workunitid, appid;
-    int64_t priority; /* of the result */
-    struct workunit_row workunit;
-};
+enum { CANDIDATES_BELOW = 8192 };
 /* Unsent results in order of falling priority, with their workunits; nothing is locked. */
 MUST_CHECK enum status db_candidates(struct db *db, struct arena *arena,
                                      const struct candidate_filter *filter,

@@ -3,7 +3,9 @@
  *
  * One query reads the oldest jobs of the highest priority, and behind them the priorities below. It
  * stops after a bounded number of rows looked at; if it found nothing at all until then, because a
- * flood of jobs of other apps lies in front, a second one asks for this host's apps alone.
+ * flood of jobs of other apps lies in front, a second one asks for this host's apps alone. Where
+ * rows are refused for what no query knows of the host, another reads on below them, and keeps only
+ * rows that suit.
  *
  * Hosts that ask at the same moment would all try the same first rows; so rows of equal priority
  * are shuffled, differently for each host. */
@@ -18,46 +20,91 @@
 
 enum { EXAMINED_MAX = 800000 }; /* rows that one query looks at: seconds, not minutes */
 
-/* The rows that a query has given. */
-static enum status read_candidates(struct candidate_cursor *rows, size_t most,
-                                   struct candidate *candidates, size_t *count)
+static struct db_ids apps_of(const struct candidate_filter *filter)
+{
+    return (struct db_ids){filter->appids,
+                           filter->appid_count < DB_LIST_MOST ? filter->appid_count : DB_LIST_MOST};
+}
+
+static double speed_of(const struct candidate_filter *filter)
+{
+    return filter->speed_max > 0 ? filter->speed_max : SPEED_ANY;
+}
+
+static int64_t examined_of(const struct candidate_filter *filter)
+{
+    return filter->examined_max > 0 ? filter->examined_max : EXAMINED_MAX;
+}
+
+/* The next rows that a query has given, `most` at most: how many these are. */
+static size_t read_candidates(struct candidate_cursor *rows, size_t most,
+                              struct candidate *candidates)
 {
     struct candidate_row row;
+    size_t count = 0;
 
-    while (*count < most && DB_NEXT(rows, &row))
-        candidates[(*count)++] = (struct candidate){.resultid = row.resultid,
-                                                    .workunitid = row.workunitid,
-                                                    .appid = row.appid,
-                                                    .priority = row.priority,
-                                                    .workunit = row.workunit};
-    return DB_END(rows);
+    while (count < most && DB_NEXT(rows, &row))
+        candidates[count++] = (struct candidate){.resultid = row.resultid,
+                                                 .workunitid = row.workunitid,
+                                                 .appid = row.appid,
+                                                 .priority = row.priority,
+                                                 .workunit = row.workunit};
+    return count;
 }
 
 static enum status query_candidates(struct db *db, struct arena *arena,
                                     const struct candidate_filter *filter,
                                     struct candidate *candidates, size_t *count)
 {
-    struct db_ids apps = {filter->appids,
-                          filter->appid_count < DB_LIST_MOST ? filter->appid_count : DB_LIST_MOST};
-    double speed = filter->speed_max > 0 ? filter->speed_max : SPEED_ANY;
-    int64_t most = (int64_t)filter->rows_max;
-    int64_t examined = filter->examined_max > 0 ? filter->examined_max : EXAMINED_MAX;
+    struct db_ids apps = apps_of(filter);
+    double speed = speed_of(filter);
+    int64_t most = (int64_t)filter->rows_max, examined = examined_of(filter);
     struct candidate_cursor rows;
     enum status status =
         DB_QUERY(db, candidates, arena, &rows, .appids = apps, .memory_max = filter->memory_max,
                  .disk_max = filter->disk_max, .speed_max = speed, .userid = filter->userid,
                  .most = most, .examined_max = examined);
 
-    if (status == STATUS_OK)
-        status = read_candidates(&rows, filter->rows_max, candidates, count);
+    if (status != STATUS_OK)
+        return status;
+    *count = read_candidates(&rows, filter->rows_max, candidates);
+    status = DB_END(&rows);
     if (status != STATUS_OK || *count > 0 || !rows.rows.is_cut)
         return status;
     status =
         DB_QUERY(db, candidates_by_app, arena, &rows, .appids = apps,
                  .memory_max = filter->memory_max, .disk_max = filter->disk_max, .speed_max = speed,
                  .userid = filter->userid, .most = most, .examined_max = examined);
-    return status == STATUS_OK ? read_candidates(&rows, filter->rows_max, candidates, count)
-                               : status;
+    if (status != STATUS_OK)
+        return status;
+    *count = read_candidates(&rows, filter->rows_max, candidates);
+    return DB_END(&rows);
+}
+
+static enum status query_below(struct db *db, struct arena *arena,
+                               const struct candidate_filter *filter, struct candidate *candidates,
+                               size_t *count)
+{
+    struct candidate_place *place = filter->below;
+    struct candidate_cursor rows;
+    size_t looked_at = 0;
+    enum status status = DB_QUERY(db, candidates_below, arena, &rows, .appids = apps_of(filter),
+                                  .memory_max = filter->memory_max, .disk_max = filter->disk_max,
+                                  .speed_max = speed_of(filter), .userid = filter->userid,
+                                  .priority = place->priority, .before = place->resultid,
+                                  .most = CANDIDATES_BELOW, .examined_max = examined_of(filter));
+
+    while (status == STATUS_OK && *count < filter->rows_max &&
+           read_candidates(&rows, 1, &candidates[*count])) {
+        const struct candidate *candidate = &candidates[*count];
+
+        place->priority = candidate->priority;
+        place->resultid = candidate->resultid;
+        *count += filter->suits(filter->context, candidate);
+        looked_at++;
+    }
+    place->is_end = looked_at < CANDIDATES_BELOW && *count < filter->rows_max;
+    return status == STATUS_OK ? DB_END(&rows) : status;
 }
 
 /* A place for each row and host; the mixer of splitmix64. */
@@ -109,7 +156,8 @@ enum status db_candidates(struct db *db, struct arena *arena, const struct candi
     if (candidates == NULL)
         return STATUS_TOO_LARGE;
     if (filter->appid_count > 0 && filter->rows_max > 0)
-        status = query_candidates(db, arena, filter, candidates, &count);
+        status = filter->below != NULL ? query_below(db, arena, filter, candidates, &count)
+                                       : query_candidates(db, arena, filter, candidates, &count);
     if (status == STATUS_OK)
         status = shuffle(arena, candidates, count, filter->spread);
     if (status != STATUS_OK)

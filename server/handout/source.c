@@ -4,7 +4,9 @@
  * By query: what can never be right for this host is left out by the database, so that
  * a flood of such jobs cannot hide the others. A batch that was claimed as a whole, or partly by
  * others, is followed by a fresh one: claimed rows are not unsent any more, so it reaches further
- * down. The number of queries is bounded. */
+ * down. A full one that was of no use, because of jobs that are not for this host by what their
+ * class says, is followed by others that leave these out, and begin where the one before ended. The
+ * number of queries is bounded. */
 #include "server/handout/source_parts.h"
 
 #include "server/base/arena.h"
@@ -108,6 +110,7 @@ static enum status query(struct source *source, const struct candidate_filter *f
                                .app = catalog_app(request->catalog, candidates[i].appid)};
     source->queries++;
     source->rows_last = count;
+    source->jobs_last = jobs;
     *ret_jobs = jobs;
     *ret_count = count;
     return had_mark(request, jobs, count);
@@ -139,6 +142,37 @@ static void limits_of_all(const struct source *source, double ret_limits[CLASS_L
     class_limits(view, kind, fastest, ret_limits);
 }
 
+/* As the pool judges classes before their jobs. */
+static bool is_open(const struct source *source, const struct job *job)
+{
+    struct job common = {.priority = job->priority, .workunit = job->workunit, .app = job->app};
+
+    return common.app != NULL && group_is_open(source->view, &common) &&
+           class_is_open(source->view, &common);
+}
+
+static bool suits(const void *context, const struct candidate *candidate)
+{
+    const struct source *source = context;
+    const struct job job = {.priority = candidate->priority,
+                            .workunit = &candidate->workunit,
+                            .app = catalog_app(source->request->catalog, candidate->appid)};
+
+    return is_open(source, &job);
+}
+
+/* Whether jobs of the last batch that are not for this host may have hidden others. */
+static bool hides_some(const struct source *source)
+{
+    bool hides = false;
+
+    if (source->rows_last < (size_t)source->view->config->candidate_rows)
+        return false;
+    for (size_t i = 0; i < source->rows_last && !hides; i++)
+        hides = !is_open(source, &source->jobs_last[i]);
+    return hides;
+}
+
 static enum status query_suitable(struct source *source, struct job **ret_jobs, size_t *ret_count)
 {
     const struct config *config = source->view->config;
@@ -150,6 +184,9 @@ static enum status query_suitable(struct source *source, struct job **ret_jobs, 
         .rows_max = (size_t)config->candidate_rows,
         .examined_max = source->request->pool == NULL ? 0 : EXAMINED_BESIDE_POOL,
         .spread = spread_of(source),
+        .below = source->below,
+        .suits = suits,
+        .context = source,
     };
 
     limits_of_all(source, limits);
@@ -192,9 +229,30 @@ static enum status query_any(struct source *source, struct job **ret_jobs, size_
                                                   : status;
 }
 
-static enum status next_of_query(struct source *source, bool some_sent, bool some_lost,
+/* Until something suits, or there is nothing more to look at. */
+static enum status query_below(struct source *source, struct job **ret_jobs, size_t *ret_count)
+{
+    enum status status = STATUS_OK;
+
+    while (status == STATUS_OK && *ret_count == 0 && !source->below->is_end &&
+           source->queries < QUERIES_MAX)
+        status = query_suitable(source, ret_jobs, ret_count);
+    return status;
+}
+
+/* False: no memory. */
+static bool begin_below(struct source *source)
+{
+    source->below = ARENA_NEW(source->request->arena, struct candidate_place);
+    if (source->below != NULL)
+        *source->below = CANDIDATE_TOP;
+    return source->below != NULL;
+}
+
+static enum status next_of_query(struct source *source, bool got_some, bool some_lost,
                                  struct job **ret_jobs, size_t *ret_count)
 {
+    bool some_sent = source->request->attempt.jobs_sent > 0;
     bool is_first = source->queries == 0;
     bool was_full = source->rows_last >= (size_t)source->view->config->candidate_rows;
     bool more = is_first || some_lost || (some_sent && was_full);
@@ -203,7 +261,14 @@ static enum status next_of_query(struct source *source, bool some_sent, bool som
     *ret_count = 0;
     if (source->was_wide || source->queries >= QUERIES_MAX)
         return STATUS_OK;
-    if (more && source->appid_count > 0) {
+    if (source->below == NULL && !is_first && !got_some && !some_lost && hides_some(source) &&
+        !begin_below(source))
+        return STATUS_NO_MEMORY;
+    if (source->below != NULL) {
+        enum status status = query_below(source, ret_jobs, ret_count);
+        if (status != STATUS_OK || *ret_count > 0)
+            return status;
+    } else if (more && source->appid_count > 0) {
         enum status status = query_suitable(source, ret_jobs, ret_count);
         if (status != STATUS_OK || *ret_count > 0)
             return status;
@@ -225,7 +290,7 @@ static enum status next_batch(struct source *source, bool some_lost, struct job 
 
     source->sent_before = request->attempt.jobs_sent;
     if (!source->has_pool)
-        return next_of_query(source, some_sent, some_lost, ret_jobs, ret_count);
+        return next_of_query(source, got_some, some_lost, ret_jobs, ret_count);
     if (!source->pool_is_done) {
         status = source_pool_next(source, got_some, some_lost, ret_jobs, ret_count);
         if (status != STATUS_OK || *ret_count > 0)
@@ -237,7 +302,7 @@ static enum status next_batch(struct source *source, bool some_lost, struct job 
             some_sent ? !source->others_have && !source->gave_up : !source->pool_is_short;
         if (!source->has_pool) {
             counter_add(COUNTER_pool_fallbacks, 1);
-            return next_of_query(source, some_sent, some_lost, ret_jobs, ret_count);
+            return next_of_query(source, got_some, some_lost, ret_jobs, ret_count);
         }
     }
     *ret_jobs = NULL;

@@ -23,7 +23,9 @@ struct source {
     const struct amounts *left; /* of the request */
     const int64_t *appids;      /* whose jobs this host may be able to run and asked for */
     size_t appid_count;
-    size_t rows_last; /* of the last batch */
+    size_t rows_last;              /* of the last batch */
+    const struct job *jobs_last;   /* that a query gave as the last batch */
+    struct candidate_place *below; /* NULL: no query was one for rows below others */
     int queries;
     bool explains;
     bool was_wide; /* the last batch was one for explanations: nothing was held back */

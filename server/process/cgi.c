@@ -92,6 +92,18 @@ static enum status write_page(struct text page)
     return is_written ? STATUS_OK : STATUS_IO;
 }
 
+/* What few projects need. */
+static enum status load_more(struct db *db, const struct config *config, struct catalog *catalog)
+{
+    enum status status = STATUS_OK;
+
+    if (config->learn_availability)
+        status = catalog_load_crowd(db, CROWD_FOR_ONE, catalog);
+    if (status == STATUS_OK && config_hurry_lacks(config) == NULL)
+        status = catalog_load_hurries(db, catalog);
+    return status;
+}
+
 static void load_catalog(struct worker *worker, struct snapshot *snapshot)
 {
     struct failure failure = {0};
@@ -107,8 +119,7 @@ static void load_catalog(struct worker *worker, struct snapshot *snapshot)
     worker->db_config = config_hold(snapshot->config);
     if (catalog_load_for_one(worker->db, &catalog) != STATUS_OK)
         return;
-    if (snapshot->config->learn_availability &&
-        catalog_load_crowd(worker->db, CROWD_FOR_ONE, catalog) != STATUS_OK) {
+    if (load_more(worker->db, snapshot->config, catalog) != STATUS_OK) {
         catalog_release(catalog);
         return;
     }

@@ -178,6 +178,11 @@ static enum status load_benchmarks(struct db *db, int64_t hosts_most, struct cat
     return status;
 }
 
+enum status catalog_load_hurries(struct db *db, struct catalog *catalog)
+{
+    return db_hurries(db, catalog->arena, &catalog->rows.hurries, &catalog->rows.hurry_count);
+}
+
 static enum status load(struct db *db, int64_t hosts_most, struct catalog **ret_catalog)
 {
     struct catalog *catalog = NULL;
@@ -190,9 +195,8 @@ static enum status load(struct db *db, int64_t hosts_most, struct catalog **ret_
         repair_versions(&catalog->rows);
     if (status == STATUS_OK && has_plan_class(&catalog->rows))
         status = load_benchmarks(db, hosts_most, catalog);
-    /* A program that serves one request gives the last jobs of a batch to anybody. */
     if (status == STATUS_OK && hosts_most == HOSTS_MOST)
-        status = db_hurries(db, catalog->arena, &catalog->rows.hurries, &catalog->rows.hurry_count);
+        status = catalog_load_hurries(db, catalog);
     if (status == STATUS_OK)
         status = catalog_finish(catalog);
     if (status != STATUS_OK) {

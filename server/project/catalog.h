@@ -29,8 +29,11 @@ struct catalog {
  * deprecated ones are marked (catalog_version_is_current). Benchmarks are read where a version has
  * a plan class, which alone asks for them (policy(7) 5.4). */
 MUST_CHECK enum status catalog_load(struct db *db, struct catalog **ret_catalog);
-/* The same for a program that serves one request: with the benchmarks of fewer hosts. */
+/* The same for a program that serves one request, with the benchmarks of fewer hosts and without
+ * batches in a hurry. */
 MUST_CHECK enum status catalog_load_for_one(struct db *db, struct catalog **ret_catalog);
+/* Before anybody else has it: reads these as well. */
+MUST_CHECK enum status catalog_load_hurries(struct db *db, struct catalog *catalog);
 /* Before anybody else has it: also reads what is learned of the presence of so many of the newest
  * hosts. */
 enum { CROWD_MOST = 4000, CROWD_FOR_ONE = 400 };

@@ -579,6 +579,46 @@ static void different_hosts_get_different_orders(void **state)
     assert_in_range(alike, 0, 9);
 }
 
+static bool is_third(const void *context, const struct candidate *candidate)
+{
+    int *asked = *(int *const *)context;
+
+    (*asked)++;
+    return candidate->workunitid % 3 == 0;
+}
+
+/* Each row is looked at once, by falling priority and number, and what suits is kept. */
+static void what_suits_is_found_part_by_part(void **state)
+{
+    static const int64_t kept[] = {21, 24, 18, 15, 12, 9, 6, 3};
+    struct test_fixture *f = *state;
+    const int64_t app = 1;
+    int asked = 0, *const context = &asked;
+    struct candidate_place place = CANDIDATE_TOP;
+    struct candidate_filter filter = filter_of(&app, 1, 3);
+    struct candidate *candidates;
+    size_t count, seen = 0;
+
+    filter.below = &place;
+    filter.suits = is_third;
+    filter.context = &context;
+    add_jobs(f->database, 21, 22, 1, 5);
+    add_jobs(f->database, 23, 24, 1, 4);
+    while (!place.is_end) {
+        assert_status(STATUS_OK, db_candidates(f->db, f->arena, &filter, &candidates, &count));
+        assert_in_range(count, 0, 3);
+        for (size_t i = 0; i < count; i++, seen++) {
+            bool is_there = false;
+
+            for (size_t j = seen - i; j < seen - i + count; j++) /* shuffled within a part */
+                is_there = is_there || kept[j] == candidates[i].workunitid;
+            assert_true(is_there);
+        }
+    }
+    assert_int_equal(seen, 8);
+    assert_int_equal(asked, 24);
+}
+
 /* A flood of better jobs of another app, beyond what a query looks at, hides nothing. */
 static void a_flood_of_other_jobs_hides_nothing(void **state)
 {
@@ -667,6 +707,7 @@ int main(void)
         CASE(the_oldest_of_the_best_come_first),
         CASE(candidates_are_narrowed_in_the_database),
         CASE(different_hosts_get_different_orders),
+        CASE(what_suits_is_found_part_by_part),
         CASE(a_page_has_each_job_with_its_workunit),
         CASE(a_flood_of_other_jobs_hides_nothing), /* last: it leaves much to be deleted */
     };

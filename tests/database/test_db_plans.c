@@ -36,11 +36,11 @@ static const enum statement of_others[] = {STATEMENT_admin_validations_waiting,
                                            STATEMENT_results_ahead};
 
 /* They read in order of an index and end after so many rows. */
-static const enum statement bounded[] = {STATEMENT_fading_users,      STATEMENT_fading_hosts,
-                                         STATEMENT_fading_teams,      STATEMENT_candidates,
-                                         STATEMENT_candidates_by_app, STATEMENT_host_flops,
-                                         STATEMENT_unsent_new,        STATEMENT_unsent_page,
-                                         STATEMENT_unsent_ids,        STATEMENT_host_presences};
+static const enum statement bounded[] = {
+    STATEMENT_fading_users, STATEMENT_fading_hosts,     STATEMENT_fading_teams,
+    STATEMENT_candidates,   STATEMENT_candidates_below, STATEMENT_candidates_by_app,
+    STATEMENT_host_flops,   STATEMENT_unsent_new,       STATEMENT_unsent_page,
+    STATEMENT_unsent_ids,   STATEMENT_host_presences};
 
 static bool is_bounded(enum statement statement)
 {

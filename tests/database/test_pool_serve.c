@@ -153,6 +153,21 @@ static void a_flood_of_a_deprecated_app_delays_nothing(void **state)
     expect_flood_to_delay_nothing("jobs of a deprecated app", OLD_APP, "1e6 + seq % 2 * seq");
 }
 
+/* The same without a pool, where the first query gives but the first of them. */
+static void expect_kinds_to_hide_nothing(const char *elements)
+{
+    struct asking asking = {.host = 2, .work_seconds = 100, .elements = elements};
+    const struct answer *answer;
+    struct serving plain;
+
+    add_jobs(KINDS + 2, 1, 0, "1e6");
+    serving_open(&plain, database);
+    answer = serving_ask(&plain, &asking, NOW, 2);
+    assert_int_equal(answer->job_count, 1);
+    assert_i64(answer->jobs[0].resultid, KINDS + 2);
+    serving_close(&plain);
+}
+
 /* Jobs of kinds of their own that this host may not have, though it is large and fast enough; more
  * of them than requests look at one by one. `sql` makes them such, `elements` are of the request.
  */
@@ -175,6 +190,7 @@ static void expect_kinds_to_delay_nothing(const char *sql, const char *elements)
     assert_int_equal(counter_value(COUNTER_pool_fallbacks), fallbacks);
     assert_int_equal(figures_of(&large).taken, 0);
     pool_server_close(&large);
+    expect_kinds_to_hide_nothing(elements);
 }
 
 static void a_flood_for_quick_hosts_delays_nothing(void **state)

@@ -90,6 +90,20 @@ claim "and shown" is "$(qmctl batch show "$second" --tsv | tail -n 1 | cut -f 16
 rows "UPDATE qm_hurry SET within = 36000 WHERE batch = $second"
 claim "whose last jobs" exits 0 batch show "$second"
 claim "are for few hosts" said 'last jobs go to hosts that return results within 10.0 hours'
+create --batch "$second" --priority 9 --name last_1 "$work/input" >/dev/null
+create --name free_1 "$work/input" >/dev/null
+add_host
+ask() {
+    local body
+    body=$(sed "s|<rpc_seqno>.*<|<rpc_seqno>$1<|" "$QM_SOURCE_DIR/tests/captures/002-after-hostid.xml")
+    QM_PROJECT=$project REQUEST_METHOD=POST CONTENT_LENGTH=${#body} "$program" <<<"$body" >"$work/reply" 2>"$work/cgi.log"
+}
+ask 1
+claim "plain CGI gives them to nobody else" is "$(rows "SELECT server_state FROM result WHERE name = 'last_1_0'")" 2
+claim "who gets other jobs" grep -q '<result>' "$work/reply"
+rows "UPDATE host SET avg_turnaround = 36000, rpc_time = 0"
+ask 2
+claim "but to these" is "$(rows "SELECT server_state FROM result WHERE name = 'last_1_0'")" 4
 claim "where all are in a hurry it cannot be taken back" exits 0 batch set "$second" --hurry no
 claim "which is said" said '^note: hurry_batches is set'
 claim "from one" is "$(qmctl batch show "$second" --tsv | tail -n 1 | cut -f 16)" yes

@@ -231,7 +231,10 @@ enum status db_candidates(struct db *db, struct arena *in, const struct candidat
 
     if (rows == NULL)
         return STATUS_NO_MEMORY;
-    for (size_t i = 0; i < db_fake.job_count && count < filter->rows_max; i++) {
+    if (filter->below != NULL) /* the first query has given all */
+        filter->below->is_end = true;
+    for (size_t i = 0; filter->below == NULL && i < db_fake.job_count && count < filter->rows_max;
+         i++) {
         const struct fake_job *job = &db_fake.jobs[i];
         bool is_asked_for = false;
 
