@@ -211,7 +211,11 @@ start_uploads() {
     }
 }
 upload_starts() { grep -c 'event=started what=upload' "$work/uploads.log" 2>/dev/null; }
-uploads_started() { [ "$(upload_starts)" -gt "$1" ]; }
+uploads_started() {
+    local starts
+    starts=$(upload_starts)
+    [ "${starts:-0}" -gt "$1" ]
+}
 
 # start_submission [OPTION...]: the process that takes jobs, which every web server of start_web passes
 # what is submitted to. Its log is $work/submission.log, its process number in $submission_pid.
