@@ -15,7 +15,7 @@
 
 #include "server/base/banned.h"
 
-enum { BYTES_OF_REPLY = 64 << 20, EMPTY_BEFORE_LEAVING = 6, REPEATS_MAX = 3 };
+enum { BYTES_OF_REPLY = 64 << 20, EMPTY_BEFORE_LEAVING = 6, REPEATS_MAX = 3, SPEEDS = 8 };
 static const double pause_after_failure = 0.1; /* s */
 static const double patience = 20;             /* s for one request */
 
@@ -288,9 +288,17 @@ static void hear_job(void *context, const struct load_host *host, struct text na
     member->empty = -1; /* counted up to 0 below */
 }
 
+static double pause_of(const struct member *member)
+{
+    return (double)member->crowd->plan->pause * (double)(member->host.number % SPEEDS) /
+           (SPEEDS - 1);
+}
+
 static void act_on_full_reply(struct crowd_run *crowd, struct member *member)
 {
     crowd->figures.replies_full++;
+    if (!crowd->is_settling)
+        member->not_before = clock_seconds() + pause_of(member);
     member->empty++;
     hear_host(member);
     if (member->leaves && member->host.job_count == 0) {

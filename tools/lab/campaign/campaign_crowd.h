@@ -20,6 +20,7 @@ struct crowd_plan {
     int64_t hosts;
     int64_t lost, doubled; /* of 100 requests: reply lost; sent twice at once */
     int64_t life;          /* jobs, at most, until a machine leaves */
+    int64_t pause;         /* s between two requests of the slowest machines; 0: of all */
     double time;           /* s; 0: until is_over */
     double settling;       /* s, at most, for the last requests */
     bool is_quiet;

@@ -25,6 +25,7 @@ enum {
     KEY_JSON,
     KEY_LIFE,
     KEY_LOST,
+    KEY_PAUSE,
     KEY_SETTLING,
     KEY_TIME,
     KEY_USERS
@@ -44,6 +45,10 @@ static const struct argp_option options[] = {
     {"life", KEY_LIFE, "N", 0,
      "Maximum number of jobs that a machine takes before it leaves "
      "(120)",
+     0},
+    {"pause", KEY_PAUSE, "S", 0,
+     "Crowd: maximum number of seconds between two requests of a machine; some are slow, some not "
+     "(0)",
      0},
     {"errors", KEY_ERRORS, "PERCENT", 0,
      "Jobs that end with an error (5); give the auditor the same number", 0},
@@ -113,6 +118,9 @@ static error_t take_option(int key, char *argument, struct argp_state *state)
         return 0;
     case KEY_LIFE:
         arguments->plan.life = number_argument(argument, 1000000, state);
+        return 0;
+    case KEY_PAUSE:
+        arguments->plan.pause = number_argument(argument, 3600, state);
         return 0;
     case KEY_ERRORS:
         arguments->limits.errors = number_argument(argument, 100, state);
