@@ -140,16 +140,28 @@ enum status md5_hex_of_watched_file(const char *path, const struct file_watch *w
                                     char ret_hex[MD5_HEX_SIZE], int64_t *ret_bytes,
                                     struct failure *failure)
 {
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    enum status status;
+
+    if (descriptor < 0)
+        return fail(failure, errno == ENOENT ? STATUS_NOT_FOUND : STATUS_IO, "%s: %s", path,
+                    strerror(errno));
+    status = md5_hex_of_watched_descriptor(descriptor, watch, ret_hex, ret_bytes);
+    if (status != STATUS_OK)
+        (void)fail(failure, status, "%s: %s", path, strerror(errno));
+    (void)close(descriptor);
+    return status;
+}
+
+enum status md5_hex_of_watched_descriptor(int descriptor, const struct file_watch *watch,
+                                          char ret_hex[MD5_HEX_SIZE], int64_t *ret_bytes)
+{
     unsigned char piece[64 * 1024];
+    EVP_MD_CTX *context = md5_begin();
     int64_t bytes = 0;
     ssize_t got = 0;
     bool goes_on = true;
 
-    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0)
-        return fail(failure, errno == ENOENT ? STATUS_NOT_FOUND : STATUS_IO, "%s: %s", path,
-                    strerror(errno));
-    EVP_MD_CTX *context = md5_begin();
     while (goes_on && (got = read(descriptor, piece, sizeof(piece))) != 0) {
         if (got < 0 && errno == EINTR)
             continue;
@@ -160,12 +172,12 @@ enum status md5_hex_of_watched_file(const char *path, const struct file_watch *w
         goes_on = file_goes_on(watch);
     }
     if (got < 0 || !goes_on) {
-        enum status status = fail(failure, STATUS_IO, "%s: %s", path, strerror(errno));
+        int why = errno;
+
         EVP_MD_CTX_free(context);
-        (void)close(descriptor);
-        return status;
+        errno = why;
+        return STATUS_IO;
     }
-    (void)close(descriptor);
     md5_finish(context, ret_hex);
     *ret_bytes = bytes;
     return STATUS_OK;
@@ -190,6 +202,22 @@ enum status md5_hex_of_descriptor(int descriptor, char ret_hex[MD5_HEX_SIZE])
     }
     md5_finish(context, ret_hex);
     return STATUS_OK;
+}
+
+/* The library's own object, under our name. */
+struct md5_run *md5_run_begin(void)
+{
+    return (struct md5_run *)md5_begin();
+}
+
+void md5_run_add(struct md5_run *run, struct text piece)
+{
+    must(EVP_DigestUpdate((EVP_MD_CTX *)run, piece.at, piece.length) == 1);
+}
+
+void md5_run_end(struct md5_run *run, char ret_hex[MD5_HEX_SIZE])
+{
+    md5_finish((EVP_MD_CTX *)run, ret_hex);
 }
 
 bool secret_equal(struct text a, struct text b)

@@ -24,9 +24,20 @@ MUST_CHECK enum status md5_hex_of_file(const char *path, char ret_hex[MD5_HEX_SI
 MUST_CHECK enum status md5_hex_of_watched_file(const char *path, const struct file_watch *watch,
                                                char ret_hex[MD5_HEX_SIZE], int64_t *ret_bytes,
                                                struct failure *failure);
+/* From where the descriptor stands to the end of the file. STATUS_IO: errno says why; ECANCELED: it
+ * is to end. */
+MUST_CHECK enum status md5_hex_of_watched_descriptor(int descriptor, const struct file_watch *watch,
+                                                     char ret_hex[MD5_HEX_SIZE],
+                                                     int64_t *ret_bytes);
 /* Of an open file, from its beginning, wherever the descriptor stands. STATUS_IO: errno says why.
  */
 MUST_CHECK enum status md5_hex_of_descriptor(int descriptor, char ret_hex[MD5_HEX_SIZE]);
+
+/* Of what comes in pieces. Who begins it ends it. */
+struct md5_run;
+struct md5_run *md5_run_begin(void);
+void md5_run_add(struct md5_run *run, struct text piece);
+void md5_run_end(struct md5_run *run, char ret_hex[MD5_HEX_SIZE]);
 
 /* A keyed digest (HMAC with SHA-256, its first 64 bits as 16 lower-case digits): the same text has
  * the same digest under one secret, and without the secret nobody can try texts against it. */

@@ -25,6 +25,7 @@
 #include "server/project/keys.h"
 #include "server/project/project.h"
 #include "server/submit/catalog_settings.h"
+#include "server/submit/sandbox.h"
 #include "server/submit/template_advice.h"
 #include "server/submit/template_input.h"
 #include "server/submit/template_output.h"
@@ -236,9 +237,10 @@ static void check_room(struct check *check, const char *option, const char *path
               place(check, option), path, TEXT_ARG(words));
 }
 
-/* Folders of the fan-out that other users made, such as a CGI program that ran as the web server.
- */
-static void check_folders_within(struct check *check, const char *option, const char *path)
+/* Folders of the fan-out that other users made, such as a CGI program that ran as the web server,
+ * or sandboxes: those without these rights. */
+static void check_folders_within(struct check *check, const char *option, const char *path,
+                                 int rights, const char *lacking)
 {
     DIR *folder = opendir(path);
     struct arena_mark mark = arena_mark(check->arena);
@@ -249,7 +251,7 @@ static void check_folders_within(struct check *check, const char *option, const 
     for (int i = 0; folder != NULL && i < ENTRIES_LOOKED_AT && (entry = readdir(folder)) != NULL;
          i++) {
         if (entry->d_type != DT_DIR || entry->d_name[0] == '.' ||
-            faccessat(dirfd(folder), entry->d_name, W_OK | X_OK, 0) == 0)
+            faccessat(dirfd(folder), entry->d_name, rights, 0) == 0)
             continue;
         closed++;
         if (first == NULL)
@@ -259,8 +261,8 @@ static void check_folders_within(struct check *check, const char *option, const 
         (void)closedir(folder);
     if (closed > 0)
         found(check, CHECK_WARNING,
-              "%s: " COUNT_FORMAT " in %s, such as %s, not writable for the user who asks",
-              place(check, option), COUNT_ARG(closed, "folder"), path, first);
+              "%s: " COUNT_FORMAT " in %s, such as %s, not %s the user who asks",
+              place(check, option), COUNT_ARG(closed, "folder"), path, first, lacking);
     arena_rewind(check->arena, mark);
 }
 
@@ -285,7 +287,7 @@ static void check_folder(struct check *check, const char *option, struct text di
               place(check, option), path);
     if (stat(path, &info) == 0 && S_ISDIR(info.st_mode) && access(path, W_OK | X_OK) == 0) {
         check_room(check, option, path);
-        check_folders_within(check, option, path);
+        check_folders_within(check, option, path, W_OK | X_OK, "writable for");
     }
 }
 
@@ -329,12 +331,38 @@ static void check_unfinished(struct check *check)
               place(check, "upload_dir"), path);
 }
 
+/* From where input files of jobs come that are submitted. There is none without BOINC's web pages.
+ */
+static void check_sandboxes(struct check *check)
+{
+    static const char option[] = "sandbox_dir";
+    const char *path = text_string(check->arena, sandbox_folder(check->arena, check->config));
+    struct stat info;
+
+    if (!check->config->submission)
+        return;
+    if (stat(path, &info) != 0) {
+        if (errno != ENOENT || check->config->sandbox_dir.length > 0)
+            found(check, CHECK_ERROR, "%s: %s: %s", place(check, option), path, strerror(errno));
+    } else if (!S_ISDIR(info.st_mode)) {
+        found(check, CHECK_ERROR, "%s: %s is not a folder", place(check, option), path);
+    } else if (access(path, X_OK) != 0) {
+        found(check, CHECK_WARNING,
+              "%s: %s cannot be entered by the user who asks; the process for submission needs "
+              "that, and to read the files in it",
+              place(check, option), path);
+    } else {
+        check_folders_within(check, option, path, X_OK, "open to");
+    }
+}
+
 static void check_folders(struct check *check)
 {
     check_folder(check, "download_dir", check->config->download_dir);
     check_folder(check, "upload_dir", check->config->upload_dir);
     check_unfinished(check);
     check_uploads_hidden(check);
+    check_sandboxes(check);
 }
 
 /* What a server reads of them, which it cannot start without; both halves; who may read them. */

@@ -18,6 +18,7 @@
 #include "server/submit/inputs_lock.h"
 #include "server/submit/jobs.h"
 #include "server/submit/placed_list.h"
+#include "server/submit/sandbox.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -87,13 +88,15 @@ static enum status check_file(const struct submitting *submitting, const struct 
         return STATUS_OK;
     if (text_is(file->mode, "local_staged"))
         status = file_name_check("input file", file->source, &why);
+    else if (text_is(file->mode, "sandbox"))
+        status = sandbox_name_check(file->source, &why);
     else if (text_is(file->mode, "remote"))
         status = job_remote_file_read(text_trim(file->url), text_trim(file->nbytes),
                                       text_trim(file->md5), &unused, &why);
     else
         (void)fail(&why, status,
-                   "input files of mode \"" TEXT_FORMAT "\" are not taken: inline, local_staged "
-                   "or remote",
+                   "input files of mode \"" TEXT_FORMAT "\" are not taken: inline, sandbox, "
+                   "local_staged or remote",
                    TEXT_ARG(text_first(file->mode, 60)));
     return status == STATUS_OK ? status : refuse_job(submitting, why.text);
 }
@@ -369,8 +372,8 @@ static bool renew_or_end(void *context)
     return submitting->renewal != STATUS_OK;
 }
 
-static enum status fill_files(const struct wanted_job *job, struct job_argument *arguments,
-                              struct failure *failure)
+static enum status fill_files(const struct submitter *submitter, const struct wanted_job *job,
+                              struct job_argument *arguments, struct failure *failure)
 {
     enum status status = STATUS_OK;
 
@@ -378,7 +381,9 @@ static enum status fill_files(const struct wanted_job *job, struct job_argument 
         const struct wanted_file *file = &job->files[i];
 
         arguments[i] = (struct job_argument){.name = file->source};
-        if (text_is(file->mode, "inline"))
+        if (text_is(file->mode, "sandbox"))
+            arguments[i].sandbox_of = submitter->userid;
+        else if (text_is(file->mode, "inline"))
             arguments[i] = (struct job_argument){.is_content = true, .content = file->source};
         else if (text_is(file->mode, "remote"))
             status = job_remote_file_read(text_trim(file->url), text_trim(file->nbytes),
@@ -408,7 +413,7 @@ static enum status make_job(void *context, const struct wanted_job *job)
         status = jobs_make_room(submitting->jobs, desk->failure);
     if (status != STATUS_OK)
         return status;
-    status = fill_files(job, arguments, &why);
+    status = fill_files(submitting->submitter, job, arguments, &why);
     if (status == STATUS_OK)
         status = jobs_add(submitting->jobs, &line, &why);
     if (submitting->renewal != STATUS_OK)

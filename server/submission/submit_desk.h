@@ -19,7 +19,7 @@ enum {
 };
 
 struct wanted_file {
-    struct text mode;   /* inline, local_staged, remote */
+    struct text mode;   /* inline, sandbox, local_staged, remote */
     struct text source; /* a name, or the content */
     struct text url, nbytes, md5;
 };

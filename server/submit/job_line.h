@@ -19,6 +19,7 @@ struct job_argument {
     struct text name; /* of a file */
     bool is_content;  /* or what it holds, when its name is made of its MD5 */
     struct text content;
+    int64_t sandbox_of; /* or it is a file of this user's sandbox, named likewise; 0: it is not */
     struct text remote_url; /* --remote_file URL BYTES MD5 */
     struct text md5;
     int64_t bytes;

@@ -196,6 +196,8 @@ static enum status take_argument(struct jobs *jobs, const struct input_file *inp
     }
     if (argument->is_content)
         return stage_content(jobs->stage, argument->content, ret_file, failure);
+    if (argument->sandbox_of != 0)
+        return stage_sandbox(jobs->stage, argument->sandbox_of, argument->name, ret_file, failure);
     if (input->kind != INPUT_REMOTE)
         return stage_input(jobs->stage, argument->name, input->gzip, ret_file, failure);
     enum status status = file_name_check("file name", argument->name, failure);

@@ -15,6 +15,7 @@
 #include "server/project/hierarchy.h"
 #include "server/submit/inputs_lock.h"
 #include "server/submit/placed_list.h"
+#include "server/submit/sandbox.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -24,6 +25,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <uthash.h>
@@ -33,6 +35,7 @@
 #define COPY_BYTES    65536
 #define SYNC_BYTES    (INT64_C(64) << 20)
 #define SUM_BYTES_MAX 256
+#define GIGABYTE      1073741824.0
 
 struct staged {
     struct job_file file;
@@ -99,8 +102,16 @@ static enum status fail_io(struct failure *failure, const char *path, const char
     return fail(failure, STATUS_IO, "%s: %s: %s", path, what, strerror(errno));
 }
 
+/* From a descriptor or, where that is -1, of a text. */
+struct copy_source {
+    int descriptor;
+    struct text text;
+    const char *md5; /* of what the descriptor gave when it was read before; NULL: it was not */
+    int64_t bytes_brought; /* by a submitter: upload_min_free_gb stays free beside them */
+};
+
 /* What is written goes to the disk part by part, so that the last fsync takes no minutes. */
-static bool copy_bytes(int from, int to, const struct file_watch *watch)
+static bool copy_bytes(int from, int to, const struct file_watch *watch, struct md5_run *run)
 {
     char bytes[COPY_BYTES];
     int64_t waiting = 0;
@@ -111,6 +122,7 @@ static bool copy_bytes(int from, int to, const struct file_watch *watch)
             continue;
         if (got <= 0)
             return got == 0;
+        md5_run_add(run, (struct text){bytes, (size_t)got});
         if (!file_write_all(to, (struct text){bytes, (size_t)got}))
             return false;
         waiting += got;
@@ -124,27 +136,53 @@ static bool copy_bytes(int from, int to, const struct file_watch *watch)
     }
 }
 
-/* From a descriptor or, where that is -1, of a text. */
-struct copy_source {
-    int descriptor;
-    struct text text;
-};
+static enum status copy_content(const struct stage *stage, const struct copy_source *from, int to,
+                                const char *temporary, struct failure *failure)
+{
+    struct md5_run *run;
+    char md5[MD5_HEX_SIZE];
+    bool is_copied;
+
+    if (from->descriptor < 0)
+        return file_write_all(to, from->text) ? STATUS_OK : fail_io(failure, temporary, "copy");
+    run = md5_run_begin();
+    is_copied = copy_bytes(from->descriptor, to, &stage->watch, run);
+    if (!is_copied)
+        (void)fail_io(failure, temporary, "copy");
+    md5_run_end(run, md5);
+    if (is_copied && from->md5 != NULL && strcmp(md5, from->md5) != 0)
+        return fail(failure, STATUS_INVALID, "it changed while it was read");
+    return is_copied ? STATUS_OK : STATUS_IO;
+}
+
+/* What submitters bring does not fill the disk. */
+static bool has_room(const struct stage *stage, int64_t bytes)
+{
+    const struct config *config = stage->config;
+    struct statvfs disk;
+
+    return statvfs(text_string(stage->arena, config->download_dir), &disk) != 0 ||
+           (double)disk.f_bavail * (double)disk.f_frsize - (double)bytes >=
+               config->upload_min_free_gb * GIGABYTE;
+}
 
 static enum status copy_open(const struct stage *stage, const struct copy_source *from,
                              const char *temporary, const char *target, mode_t mode,
                              struct failure *failure)
 {
+    enum status status;
     int to;
 
+    if (from->bytes_brought > 0 && !has_room(stage, from->bytes_brought))
+        return fail(failure, STATUS_IO, "the project's disk is full");
     placed_list_add(stage->placed, temporary, -1, target);
     to = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
     if (to < 0)
         return fail_io(failure, temporary, "create");
-    bool copied = (from->descriptor >= 0 ? copy_bytes(from->descriptor, to, &stage->watch)
-                                         : file_write_all(to, from->text)) &&
-                  file_give(to, target) && fchmod(to, mode) == 0 && inputs_made(to) &&
-                  fsync(to) == 0;
-    enum status status = copied ? STATUS_OK : fail_io(failure, temporary, "copy");
+    status = copy_content(stage, from, to, temporary, failure);
+    if (status == STATUS_OK &&
+        (!file_give(to, target) || fchmod(to, mode) != 0 || !inputs_made(to) || fsync(to) != 0))
+        status = fail_io(failure, temporary, "copy");
     placed_list_add(stage->placed, temporary, to, target);
     (void)close(to);
     if (status == STATUS_OK && link(temporary, target) != 0)
@@ -176,15 +214,22 @@ static enum status copy_to(struct stage *stage, const struct copy_source *from, 
     return status;
 }
 
-static enum status copy_file(struct stage *stage, const char *source, const char *target,
-                             mode_t mode, struct failure *failure)
+/* `md5` as in copy_source. */
+static enum status copy_file(struct stage *stage, const char *source, const char *md5,
+                             const char *target, mode_t mode, struct failure *failure)
 {
-    struct copy_source from = {.descriptor = open(source, O_RDONLY | O_CLOEXEC)};
-    enum status status = from.descriptor >= 0 ? copy_to(stage, &from, target, mode, failure)
-                                              : fail_io(failure, source, "open");
+    struct copy_source from = {.descriptor = open(source, O_RDONLY | O_CLOEXEC), .md5 = md5};
+    struct failure why = {.status = STATUS_OK};
+    enum status status;
 
-    if (from.descriptor >= 0)
-        (void)close(from.descriptor);
+    if (from.descriptor < 0)
+        return fail_io(failure, source, "open");
+    status = copy_to(stage, &from, target, mode, &why);
+    if (status == STATUS_INVALID)
+        (void)fail(failure, status, "%s: %s", source, why.text);
+    else if (status != STATUS_OK)
+        (void)fail(failure, status, "%s", why.text);
+    (void)close(from.descriptor);
     return status;
 }
 
@@ -203,7 +248,7 @@ static enum status place_file(struct stage *stage, const char *source, const cha
     if (status != STATUS_OK)
         return status;
     if (!inputs_count_on(target))
-        return copy_file(stage, source, target, mode, failure);
+        return copy_file(stage, source, file->md5, target, mode, failure);
     status = md5_hex_of_watched_file(target, &stage->watch, there, &bytes, failure);
     if (status == STATUS_OK && strcmp(there, file->md5) != 0)
         return fail(failure, STATUS_INVALID, "%s exists with different content; %s", target,
@@ -328,42 +373,61 @@ void stage_refuse_paths(struct stage *stage)
 }
 
 /* What is there already has to be the same. */
-static enum status check_same(const char *target, struct text text, struct failure *failure)
+static enum status check_same(const struct stage *stage, const char *target,
+                              const char wanted[MD5_HEX_SIZE], struct failure *failure)
 {
-    char wanted[MD5_HEX_SIZE], there[MD5_HEX_SIZE];
+    char there[MD5_HEX_SIZE];
     int64_t bytes = 0;
-    enum status status = md5_hex_of_file(target, there, &bytes, failure);
+    enum status status = md5_hex_of_watched_file(target, &stage->watch, there, &bytes, failure);
 
-    md5_hex(text, NO_TEXT, wanted);
     if (status == STATUS_OK && strcmp(there, wanted) != 0)
         return fail(failure, STATUS_INVALID, "%s exists with different content", target);
     return status;
+}
+
+/* At a place whose name is made of the content, of this MD5. */
+static enum status place_content(struct stage *stage, const struct copy_source *from,
+                                 const char md5[MD5_HEX_SIZE], const char *target,
+                                 struct failure *failure)
+{
+    struct failure why = {.status = STATUS_OK};
+    enum status status = STATUS_OK;
+    bool is_there;
+
+    lock_inputs(stage);
+    is_there = inputs_count_on(target);
+    if (!is_there) {
+        status = copy_to(stage, from, target, 0644, &why);
+        is_there = status == STATUS_IO && inputs_count_on(target); /* another was faster */
+    }
+    if (!is_there)
+        return status == STATUS_OK ? status : fail(failure, status, "%s", why.text);
+    return check_same(stage, target, md5, failure);
 }
 
 enum status stage_text(struct stage *stage, struct text text, const char *target,
                        struct failure *failure)
 {
     const struct copy_source from = {.descriptor = -1, .text = text};
-    const char *kept = text_string(stage->arena, text_from(target));
-    struct failure why = {.status = STATUS_OK};
-    enum status status = STATUS_OK;
-    bool is_there;
+    char md5[MD5_HEX_SIZE];
 
-    lock_inputs(stage);
-    is_there = inputs_count_on(kept);
-    if (!is_there) {
-        status = copy_to(stage, &from, kept, 0644, &why);
-        is_there = status == STATUS_IO && inputs_count_on(kept); /* another was faster */
-    }
-    if (!is_there)
-        return status == STATUS_OK ? status : fail(failure, status, "%s", why.text);
-    return check_same(kept, text, failure);
+    md5_hex(text, NO_TEXT, md5);
+    return place_content(stage, &from, md5, text_string(stage->arena, text_from(target)), failure);
 }
 
 static struct staged *find_staged(struct stage *stage, struct text argument)
 {
     struct staged *staged;
     HASH_FIND(hh, stage->files, argument.at, (unsigned)argument.length, staged);
+    return staged;
+}
+
+static struct staged *keep_staged(struct stage *stage, const struct staged *new)
+{
+    struct staged *staged = ARENA_NEW(stage->arena, struct staged);
+
+    if (staged != NULL)
+        *staged = *new;
     return staged;
 }
 
@@ -374,33 +438,123 @@ static void remember(struct stage *stage, struct staged *staged)
                         staged);
 }
 
-/* By the name that is made of the content. */
+/* Under the name that is made of the content. */
+static enum status place_named(struct stage *stage, const struct copy_source *from,
+                               struct staged *staged, struct failure *failure)
+{
+    const struct config *config = stage->config;
+    struct job_file *file = &staged->file;
+    enum status status;
+
+    file->name = text_print(stage->arena, "jf_%s", file->md5);
+    status = make_folder(stage, file->name, failure);
+    return status == STATUS_OK
+               ? place_content(
+                     stage, from, file->md5,
+                     text_string(stage->arena, hierarchy_path(stage->arena, config->download_dir,
+                                                              file->name, config->uldl_dir_fanout)),
+                     failure)
+               : status;
+}
+
 enum status stage_content(struct stage *stage, struct text content, struct job_file *ret_file,
                           struct failure *failure)
 {
-    const struct config *config = stage->config;
-    char md5[MD5_HEX_SIZE];
-    struct text name;
-    struct staged *staged;
+    const struct copy_source from = {.descriptor = -1, .text = content};
+    struct staged new = {.file.bytes = (int64_t)content.length}, *staged;
     enum status status = need_folder(stage, failure);
 
-    md5_hex(content, NO_TEXT, md5);
-    name = text_print(stage->arena, "jf_%s", md5);
-    staged = find_staged(stage, name);
+    md5_hex(content, NO_TEXT, new.file.md5);
+    new.argument = text_print(stage->arena, "jf_%s", new.file.md5);
+    staged = find_staged(stage, new.argument);
     if (status == STATUS_OK && staged == NULL) {
-        staged = ARENA_NEW(stage->arena, struct staged);
-        if (staged == NULL)
-            return fail(failure, STATUS_NO_MEMORY, "no memory");
-        *staged = (struct staged){.argument = name,
-                                  .file = {.name = name, .bytes = (int64_t)content.length}};
-        memcpy(staged->file.md5, md5, sizeof(md5));
-        status = make_folder(stage, name, failure);
+        staged = keep_staged(stage, &new);
+        status = staged != NULL ? place_named(stage, &from, staged, failure)
+                                : fail(failure, STATUS_NO_MEMORY, "no memory");
+    }
+    if (status != STATUS_OK)
+        return status;
+    remember(stage, staged);
+    *ret_file = staged->file;
+    return STATUS_OK;
+}
+
+/* --- files of a sandbox ----------------------------------------------------------------------- */
+
+static enum status refuse_sandbox(struct failure *failure, struct text name, enum status status,
+                                  const char *why)
+{
+    return fail(failure, status, "file \"" TEXT_FORMAT "\" of the sandbox: %s",
+                TEXT_ARG(text_first(name, 200)), why);
+}
+
+static bool is_as_before(const struct stat *before, const struct stat *after, int64_t bytes)
+{
+    return before->st_size == bytes && after->st_size == bytes &&
+           before->st_mtim.tv_sec == after->st_mtim.tv_sec &&
+           before->st_mtim.tv_nsec == after->st_mtim.tv_nsec;
+}
+
+/* It is read once for its name, and again if it has to be copied. */
+static enum status measure_sandbox(const struct stage *stage, struct text name,
+                                   const struct sandbox_file *from, struct job_file *file,
+                                   struct failure *failure)
+{
+    struct stat before, after;
+
+    if (fstat(from->descriptor, &before) != 0 ||
+        md5_hex_of_watched_descriptor(from->descriptor, &stage->watch, file->md5, &file->bytes) !=
+            STATUS_OK ||
+        fstat(from->descriptor, &after) != 0 || lseek(from->descriptor, 0, SEEK_SET) != 0)
+        return refuse_sandbox(failure, name, STATUS_IO, strerror(errno));
+    if (!is_as_before(&before, &after, file->bytes))
+        return fail(failure, STATUS_INVALID,
+                    "file \"" TEXT_FORMAT
+                    "\" of the sandbox changed while it was read, from %" PRId64
+                    " bytes to %" PRId64 ", of which %" PRId64 " were read",
+                    TEXT_ARG(text_first(name, 200)), (int64_t)before.st_size,
+                    (int64_t)after.st_size, file->bytes);
+    if (from->md5[0] != '\0' && strcmp(from->md5, file->md5) != 0)
+        return refuse_sandbox(failure, name, STATUS_INVALID,
+                              "its content is not the one that was put there, by its MD5");
+    return STATUS_OK;
+}
+
+static enum status place_sandbox(struct stage *stage, struct text name,
+                                 const struct sandbox_file *from, struct staged *staged,
+                                 struct failure *failure)
+{
+    struct copy_source source = {.descriptor = from->descriptor, .md5 = staged->file.md5};
+    struct failure why = {.status = STATUS_OK};
+    enum status status = measure_sandbox(stage, name, from, &staged->file, failure);
+
+    if (status != STATUS_OK)
+        return status;
+    source.bytes_brought = staged->file.bytes;
+    status = place_named(stage, &source, staged, &why);
+    return status == STATUS_OK ? status : refuse_sandbox(failure, name, status, why.text);
+}
+
+enum status stage_sandbox(struct stage *stage, int64_t userid, struct text name,
+                          struct job_file *ret_file, struct failure *failure)
+{
+    struct staged new = {
+        .argument = text_print(stage->arena, "%" PRId64 "/" TEXT_FORMAT, userid, TEXT_ARG(name))};
+    struct staged *staged = find_staged(stage, new.argument);
+    struct sandbox_file from;
+    enum status status = STATUS_OK;
+
+    if (staged == NULL) {
+        status = need_folder(stage, failure);
+        staged = keep_staged(stage, &new);
+        if (status == STATUS_OK && staged == NULL)
+            status = fail(failure, STATUS_NO_MEMORY, "no memory");
         if (status == STATUS_OK)
-            status = stage_text(
-                stage, content,
-                text_string(stage->arena, hierarchy_path(stage->arena, config->download_dir, name,
-                                                         config->uldl_dir_fanout)),
-                failure);
+            status = sandbox_open(stage->arena, stage->config, userid, name, &from, failure);
+        if (status != STATUS_OK)
+            return status;
+        status = place_sandbox(stage, name, &from, staged, failure);
+        (void)close(from.descriptor);
     }
     if (status != STATUS_OK)
         return status;
@@ -517,7 +671,7 @@ static enum status make_gzip(struct stage *stage, const char *source, const char
     status = run_gzip(source, to, failure);
     (void)close(to);
     if (status == STATUS_OK)
-        status = copy_file(stage, name, target, 0644, failure);
+        status = copy_file(stage, name, NULL, target, 0644, failure);
     (void)unlink(name);
     return status;
 }

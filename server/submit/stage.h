@@ -38,6 +38,10 @@ void stage_refuse_paths(struct stage *stage);
 /* An input file with this content, named jf_ and its MD5. */
 MUST_CHECK enum status stage_content(struct stage *stage, struct text content,
                                      struct job_file *ret_file, struct failure *failure);
+/* One with the content of a file of this user's sandbox (sandbox.h), named likewise. It stays what
+ * it was when it was read first. `upload_min_free_gb` stays free. STATUS_INVALID: it changes. */
+MUST_CHECK enum status stage_sandbox(struct stage *stage, int64_t userid, struct text name,
+                                     struct job_file *ret_file, struct failure *failure);
 /* A file with this text at `target`, whose name is made of the text. */
 MUST_CHECK enum status stage_text(struct stage *stage, struct text text, const char *target,
                                   struct failure *failure);

@@ -140,6 +140,20 @@ break_closed_upload_dir() {
     chmod 644 "$project/config.xml"
     [ "$(id -u)" -ne 0 ] || asks=(setpriv --reuid 65534 --regid 65534 --clear-groups)
 }
+break_no_sandbox_dir() {
+    option submission 1
+    option sandbox_dir /nowhere
+}
+# close_sandbox MODE PATH: to whoever is not root
+close_sandbox() {
+    option submission 1
+    mkdir -p "$project/sandbox/7"
+    chmod "$1" "$project/$2"
+    chmod 644 "$project/config.xml"
+    [ "$(id -u)" -ne 0 ] || asks=(setpriv --reuid 65534 --regid 65534 --clear-groups)
+}
+break_closed_sandboxes() { close_sandbox 600 sandbox; }
+break_closed_sandbox() { close_sandbox 600 sandbox/7; }
 break_open_folder() { chmod o+w "$project/download"; }
 break_shown_password() { chmod o+r "$project/config.xml"; }
 break_master_page() { echo '<scheduler>http://other.example.org/cgi</scheduler>' >"$project/html/user/index.html"; }
@@ -365,6 +379,8 @@ mend() {
     sql -e "DROP DATABASE IF EXISTS ${schema}_copy"
     rm -rf "$project/gui_urls.xml" "$project/terms_of_use.txt" "$project/templates/other_in.xml" "$work/copy" \
         "$project/plan_class_spec.xml" "$project/stop_sched" "$project/stop_work" "$project/stop_upload" "$project/download/uploads" "$project/upload/1a7"
+    [ ! -d "$project/sandbox" ] || chmod -R u+rwX "$project/sandbox"
+    rm -rf "$project/sandbox"
     [ ! -d "$project/elsewhere" ] || mv "$project/elsewhere" "$project/upload"
     [ ! -d "$project/elsewhere_download" ] || mv "$project/elsewhere_download" "$project/download"
     if ! cmp -s "$work/nginx.conf" "$work/nginx1/nginx.conf"; then

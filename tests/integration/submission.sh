@@ -58,6 +58,13 @@ refused() { # WORDS ROOT XML [KEY]
 }
 value() { sed -n "s|^$1 '\(.*\)'\$|\1|p" "$work/heard"; }
 is() { [ "$1" = "$2" ] || { say "    it is \"$1\", not \"$2\""; return 1; }; }
+reloads() { grep -c 'event=reloaded' "$work/submission.log"; }
+reload_submission() {
+    local before
+    before=$(reloads)
+    kill -HUP "$submission_pid"
+    within 10 eval "[ \$(reloads) -gt $before ]"
+}
 raw() { # BODY [CURL-OPTION...]
     local body=$1
     shift
@@ -249,7 +256,7 @@ claim "a file too many" not_made 'job 2: .*1 file with each job, given: 2' '' "$
 claim "a name that is taken" not_made 'job 2: the name first is taken already, from before' '' "$(job fifth a)$(job first b)"
 claim "a name twice" not_made 'job 2: the name fifth is taken in job 1 already' '' "$(job fifth a)$(job fifth b)"
 claim "a name of many taken" not_made 'job 5001: the name first is taken' '' "$(seq 5000 | awk '{ print "<job><name>many_" $1 "</name><input_file><mode>inline</mode><source>" $1 % 20 "</source></input_file></job>" }'; job first b)"
-for mode in foo sandbox local semilocal ''; do
+for mode in foo local semilocal ''; do
     claim "mode \"$mode\"" not_made 'are not taken' '' "<job>$(file "$mode" /etc/passwd)</job>"
 done
 claim "a path" not_made 'input file' '' "<job>$(file local_staged ../config.xml)</job>"
@@ -444,6 +451,72 @@ claim "in memory that does not grow with them" test $(($(peak) - before)) -lt 10
 find "$project/download" -name 'piece_*' -delete
 claim "nothing is left behind" is "$(find "$project/download" -name '*.new')" ''
 
+# --- files of a sandbox, as BOINC's web pages keep them
+sandbox=$project/sandbox
+boxed() { echo "<job><name>$1</name>$(file sandbox "$2")</job>"; }
+named() { rows "SELECT xml_doc FROM workunit WHERE name = '$1'" | grep -oE '<(name|nbytes|md5_cksum)>[^<]*' | cut -d '>' -f 2 | sort | tr '\n' ' '; }
+claim "a file of the sandbox is not there without one" not_made 'the project has no sandboxes' '' "$(boxed box_0 none)"
+mkdir -p "$sandbox/2"
+claim "nor without his own" not_made 'you have no sandbox' '' "$(boxed box_0 none)"
+mkdir "$sandbox/1"
+claim "nor one that he has not brought" not_made '"none" of the sandbox: there is none' '' "$(boxed box_0 none)"
+printf hello >"$sandbox/1/a b.txt"
+claim "a file of his sandbox" submit '' "$(boxed box_1 'a b.txt')"
+claim "is named by its content" is "$(named box_1)" "5 5d41402abc4b2a76b9719d911017c592 jf_5d41402abc4b2a76b9719d911017c592 "
+claim "as is the same that came inline" is "$(named first)" "$(named box_1)"
+claim "never by its name" is "$(in_hierarchy "jf_$(printf 'a b.txt' | md5sum | cut -c 1-32)")" ''
+printf 'sand and more' >"$sandbox/1/sand"
+sand=jf_$(md5sum <"$sandbox/1/sand" | cut -c 1-32)
+claim "one in two jobs" submit '' "$(boxed box_2 sand)$(boxed box_3 sand)"
+claim "and in two calls" submit '' "$(boxed box_4 sand)"
+claim "lies there once" is "$(in_hierarchy "$sand" | wc -l) $(cat "$project/download/$(in_hierarchy "$sand")")" "1 sand and more"
+rm "$sandbox/1/sand"
+claim "and stays when he deletes it" is "$(in_hierarchy "$sand" | wc -l)" 1
+claim "though for new jobs it is gone" not_made 'there is none' '' "$(boxed box_5 sand)"
+older=$(printf older | md5sum | cut -c 1-32)
+printf 'sb 5 %s' "$older" >"$sandbox/1/old.txt"
+claim "a link without its content" not_made 'content that is not there' '' "$(boxed box_6 old.txt)"
+content=$project/download/$(printf '%x' $((16#$(printf 'sb_1_%s' "$older" | md5sum | cut -c 2-8) % 1024)))/sb_1_$older
+mkdir -p "${content%/*}"
+printf 'older, and more' >"$content"
+claim "one that lies about its size" not_made 'another size' '' "$(boxed box_6 old.txt)"
+printf elder >"$content"
+claim "a content that is another" not_made 'not the one that was put there' '' "$(boxed box_6 old.txt)"
+printf older >"$content"
+claim "a link of older pages" submit '' "$(boxed box_6 old.txt)"
+claim "leads to the content" is "$(named box_6)" "5 $older jf_$older "
+rm "$content"
+mkdir "$sandbox/1/.md5"
+claim "where newer pages are, such a text is a file" submit '' "$(boxed box_7 old.txt)"
+claim "like any other" is "$(named box_7 | tr ' ' '\n' | grep -cx 37)" 1
+printf theirs >"$sandbox/2/theirs"
+printf 'sb 5 %s' "$older" >"$sandbox/2/theirs.old"
+ln -s ../2/theirs "$sandbox/1/linked"
+ln -s "$project/config.xml" "$sandbox/1/config"
+mkdir "$sandbox/1/folder"
+mkfifo "$sandbox/1/pipe"
+for name in linked config folder pipe; do
+    claim "$name of the sandbox is not read" not_made 'not a plain file' '' "$(boxed box_8 "$name")"
+done
+for name in ../2/theirs .. . .md5 /etc/passwd folder/a '' "a
+b" "$(printf '%256s' '' | tr ' ' x)"; do
+    claim "the name ${name:0:12} of the sandbox is not taken" not_made 'a sandbox has no file' '' "$(boxed box_8 "$name")"
+done
+claim "a good file before a bad one leaves nothing" not_made 'job 3: .*not a plain file' '' "$(boxed box_8 'a b.txt')<job>$(file inline 'only for this')</job>$(boxed box_9 linked)"
+before=$(peak)
+truncate -s 300000000 "$sandbox/1/large"
+claim "a large file of the sandbox" submit '' "$(boxed box_10 large)"
+claim "arrives whole" cmp "$sandbox/1/large" "$project/download/$(in_hierarchy "jf_$(md5sum <"$sandbox/1/large" | cut -c 1-32)")"
+claim "and piece by piece" test $(($(peak) - before)) -lt 50000
+rm "$sandbox/1/large" "$project/download/$(in_hierarchy "jf_$(md5sum <"$sandbox/1/large" | cut -c 1-32)")"
+sed -i "s|<submission>1|<upload_min_free_gb>1000000</upload_min_free_gb>&|; s|<upload_min_free_gb>0</upload_min_free_gb>||" "$project/config.xml"
+reload_submission
+printf 'one too many' >"$sandbox/1/more"
+claim "a disk is not filled from a sandbox" not_made 'disk is full' '' "$(boxed box_11 more)"
+sed -i "s|<upload_min_free_gb>1000000<|<upload_min_free_gb>0<|" "$project/config.xml"
+reload_submission
+claim "nothing is left behind of sandboxes" is "$(find "$project/download" -name '*.new')" ''
+
 # --- outputs
 auth() { printf '%s' "$account$1" | md5sum | cut -c 1-32; }
 output() { # QUERY: the answer is in $work/output, its status in $status
@@ -505,8 +578,7 @@ output "cmd=workunit_file&wu_name=gives_1&file_num=0&auth_str=$account"
 claim "a key in an address is not taken" is "$status" 403
 claim "and why is said" grep -q submission_url_keys "$work/output"
 sed -i 's|<submission>1|<submission_url_keys>1</submission_url_keys>&|' "$project/config.xml"
-kill -HUP "$submission_pid"
-within 10 grep -q 'event=reloaded' "$work/submission.log"
+reload_submission
 output "cmd=workunit_file&wu_name=gives_1&file_num=0&auth_str=$account"
 claim "unless the project allows it" is "$status $(cat "$work/output")" "200 answer 1"
 claim "to be kept" grep -qi '^content-disposition: attachment; filename="gives_1_0_r' "$work/head"
