@@ -18,6 +18,7 @@
 #include "server/project/hierarchy.h"
 #include "server/submit/inputs_lock.h"
 #include "server/submit/output_files.h"
+#include "server/submit/placed_list.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -34,7 +35,8 @@ enum {
     COUNTED_ON_S = 86400, /* jobs may come so long after a file was asked for */
     REST = 20,            /* times as long as the reading took */
     BATCH_ROWS = 1024,    /* a multiple of DB_DELETION_MOST */
-    BATCH_FILES = 4096    /* no other row is begun */
+    BATCH_FILES = 4096,   /* no other row is begun */
+    LISTS_AT_ONCE = 100
 };
 #define PART_BYTES ((size_t)1 << 30)
 
@@ -436,6 +438,34 @@ static enum status delete_all_brought(struct deletion *deletion)
     return status;
 }
 
+/* --- files of a killed command that made jobs --------------------------------------------------
+ */
+
+static enum placed_fate fate_of_call(void *context, const char *key)
+{
+    (void)context;
+    return strcmp(key, PLACED_BY_COMMAND) == 0 ? PLACED_GOES : PLACED_WAITS;
+}
+
+/* Templates are in the same list: what is needed says nothing of them. */
+static bool is_kept(void *context, struct text place)
+{
+    const struct deletion *deletion = context;
+    struct text name = text_behind_last(place, '/');
+    struct text of_input = hierarchy_path(deletion->arena, deletion->downloads.path, name,
+                                          deletion->owner->config->uldl_dir_fanout);
+
+    return !text_equal(place, of_input) || needed_inputs_have(&deletion->needed, name);
+}
+
+static void clear_placed(struct deletion *deletion)
+{
+    const struct placed_judge judge = {fate_of_call, is_kept, deletion};
+
+    arena_reset(deletion->arena);
+    placed_lists_clear(deletion->arena, deletion->downloads.path, LISTS_AT_ONCE, &judge);
+}
+
 /* --- all
  * ------------------------------------------------------------------------------------------ */
 
@@ -455,7 +485,10 @@ static enum status has_inputs(struct deletion *deletion, bool with_errors, bool 
     if (status == STATUS_OK && with_errors)
         status = db_deletion_job_files(deletion->owner->db, deletion->arena, false, deletion->now,
                                        0, &brought, &due);
-    *ret_has = status == STATUS_OK && ready + failed + due > 0;
+    *ret_has = status == STATUS_OK &&
+               (ready + failed + due > 0 ||
+                (with_errors &&
+                 placed_lists_wait(deletion->arena, deletion->downloads.path, PLACED_BY_COMMAND)));
     return status;
 }
 
@@ -489,6 +522,8 @@ static enum status delete_unneeded_inputs(struct deletion *deletion, bool with_e
         needed_inputs_read(&deletion->needed, deletion->owner->db, deletion->arena, deletion->now);
     *ret_reading = clock_seconds() - begun;
     begin_turn(deletion);
+    if (status == STATUS_OK)
+        clear_placed(deletion);
     if (status == STATUS_OK && with_errors)
         status = delete_all_of(deletion, &inputs, FILE_DELETE_ERROR);
     if (status == STATUS_OK)

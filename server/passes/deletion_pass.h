@@ -4,11 +4,12 @@
  * last workunit that names a file takes it along. Files that submitters brought stay until their
  * time, and as long as their batches may get jobs; then they go, once an hour, also if no workunit
  * named them, but not within a day after somebody counted on them. While jobs are made, input files
- * stay. A file that is not there is as good as deleted, unless the whole folder is not there or is
- * empty: that is an error, which is tried again every hour. Between two batches of output files it
- * gives way to waiting hosts; between batches of input files it does not, because `jobs create`
- * waits for the pass to end. If a pass has a time limit, it applies to output files and to input
- * files separately. */
+ * stay. Those that a killed `qmctl jobs create` has left are found by its list (placed_list.h), and
+ * go where no job needs them. A file that is not there is as good as deleted, unless the whole
+ * folder is not there or is empty: that is an error, which is tried again every hour. Between two
+ * batches of output files it gives way to waiting hosts; between batches of input files it does
+ * not, because `jobs create` waits for the pass to end. If a pass has a time limit, it applies to
+ * output files and to input files separately. */
 #ifndef SERVER_PASSES_DELETION_PASS_H
 #define SERVER_PASSES_DELETION_PASS_H
 

@@ -620,6 +620,8 @@ static enum placed_fate fate_of_call(void *context, const char *key)
     enum status status;
     int64_t batch;
 
+    if (text_is(given, PLACED_BY_COMMAND))
+        return PLACED_WAITS; /* for whoever deletes input files */
     if (!text_starts(given, words) ||
         !text_to_i64((struct text){given.at + words.length, given.length - words.length}, &batch))
         return PLACED_GOES;
@@ -631,12 +633,13 @@ static enum placed_fate fate_of_call(void *context, const char *key)
     return fate.has_jobs != 0 ? PLACED_STAYS : PLACED_GOES;
 }
 
-static bool has_row(void *context, struct text name)
+static bool has_row(void *context, struct text place)
 {
     struct desk *desk = context;
     struct arena_mark mark = arena_mark(desk->arena);
     bool is_noted = false;
-    enum status status = db_job_file_is_noted(desk->db, desk->arena, name, &is_noted);
+    enum status status =
+        db_job_file_is_noted(desk->db, desk->arena, text_behind_last(place, '/'), &is_noted);
 
     arena_rewind(desk->arena, mark);
     return status != STATUS_OK || is_noted;

@@ -57,7 +57,8 @@ static bool open_list(struct placed_list *list)
     if (!file_make_folder(list->folder, 0775) && errno != EEXIST)
         return false;
     list->descriptor = open(list->path, O_WRONLY | O_CREAT | O_EXCL | O_APPEND | O_CLOEXEC, 0600);
-    return list->descriptor >= 0 && flock(list->descriptor, LOCK_EX | LOCK_NB) == 0;
+    return list->descriptor >= 0 && file_give(list->descriptor, list->path) &&
+           flock(list->descriptor, LOCK_EX | LOCK_NB) == 0;
 }
 
 void placed_list_add(struct placed_list *list, const char *temporary, int descriptor,
@@ -100,8 +101,7 @@ static void take_away(const char *place, uint64_t inode, const struct placed_jud
     struct stat info;
 
     if (inode == 0 || stat(place, &info) != 0 || (uint64_t)info.st_ino != inode ||
-        judge->stays(judge->context, text_behind_last(text_from(place), '/')) ||
-        !inputs_take_away(place))
+        judge->stays(judge->context, text_from(place)) || !inputs_take_away(place))
         return;
     (void)snprintf(sum, sizeof(sum), "%s.md5", place);
     (void)unlink(sum);
@@ -147,6 +147,39 @@ static bool is_abandoned(int descriptor)
            flock(descriptor, LOCK_EX | LOCK_NB) == 0;
 }
 
+/* In an open folder; -1: it is none, or is not abandoned. */
+static int open_abandoned(DIR *folder, const char *name)
+{
+    int list = name[0] == '.'
+                   ? -1
+                   : openat(dirfd(folder), name, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+
+    if (list < 0 || is_abandoned(list))
+        return list;
+    (void)close(list);
+    return -1;
+}
+
+bool placed_lists_wait(struct arena *arena, struct text download_dir, const char *key)
+{
+    DIR *folder = opendir(folder_of(arena, download_dir));
+    const struct dirent *entry;
+    bool wait = false;
+
+    while (folder != NULL && !wait && (entry = readdir(folder)) != NULL) {
+        struct text rest = text_from(entry->d_name);
+        int list =
+            text_is(text_split(&rest, '.'), key) ? open_abandoned(folder, entry->d_name) : -1;
+
+        wait = list >= 0;
+        if (wait)
+            (void)close(list);
+    }
+    if (folder != NULL)
+        (void)closedir(folder);
+    return wait;
+}
+
 void placed_lists_clear(struct arena *arena, struct text download_dir, size_t most,
                         const struct placed_judge *judge)
 {
@@ -157,10 +190,8 @@ void placed_lists_clear(struct arena *arena, struct text download_dir, size_t mo
     while (folder != NULL && most > 0 && (entry = readdir(folder)) != NULL) {
         struct arena_mark mark = arena_mark(arena);
         struct text rest = text_from(entry->d_name), key = text_split(&rest, '.');
-        int descriptor = key.length == 0 ? -1
-                                         : openat(dirfd(folder), entry->d_name,
-                                                  O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
-        FILE *lines = descriptor >= 0 && is_abandoned(descriptor) ? fdopen(descriptor, "r") : NULL;
+        int descriptor = open_abandoned(folder, entry->d_name);
+        FILE *lines = descriptor >= 0 ? fdopen(descriptor, "r") : NULL;
 
         if (lines != NULL) {
             clear_list(lines, text_string(arena, text_print(arena, "%s/%s", path, entry->d_name)),

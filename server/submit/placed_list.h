@@ -16,6 +16,9 @@
 struct arena;
 struct placed_list;
 
+/* The key of `qmctl jobs create`, which commits some of its jobs before others: its lists are for
+ * whoever deletes input files, and knows which of them jobs need (deletion_pass.h). */
+#define PLACED_BY_COMMAND "jobs"
 /* `key` says to others what the call was for; letters, digits and "_". In the arena; NULL: no
  * memory, which is a list too. */
 struct placed_list *placed_list_begin(struct arena *arena, struct text download_dir,
@@ -31,10 +34,12 @@ enum placed_fate { PLACED_WAITS, PLACED_STAYS, PLACED_GOES };
 struct placed_judge {
     /* What came of the call. */
     enum placed_fate (*of_call)(void *context, const char *key);
-    /* Whether a file stays though nothing came of the call: a row has its name. */
-    bool (*stays)(void *context, struct text name);
+    /* Whether the file at a place stays though nothing came of the call: a row has its name. */
+    bool (*stays)(void *context, struct text place);
     void *context;
 };
+/* Whether there is a list with this key that could be cleared. */
+bool placed_lists_wait(struct arena *arena, struct text download_dir, const char *key);
 /* Takes away what dead calls have left: their temporary files, and where nothing came of a call the
  * files that nobody counts on (inputs_lock.h). Of `most` lists of the same user, each without a
  * change for a minute. */

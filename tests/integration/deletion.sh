@@ -92,6 +92,45 @@ claim "it is made" test "$(rows "SELECT COUNT(*) FROM workunit WHERE name = 'lat
 delete_files
 claim "then the database knows" test -e "$work/down/again" -a "$(rows "SELECT file_delete_state FROM workunit WHERE id = 20")" = 2
 
+# --- a command that makes jobs is killed, when a part of them is committed
+lists() { find "$work/down/.placed" -type f | wc -l; }
+create_jobs() { # COUNT: a command that waits for more lines
+    exec 8>&-
+    "$QM_BINARY_DIR/qmctl" --project "$project" jobs create --app work --in "$QM_SOURCE_DIR/tools/demo/in.xml" \
+        --out "$work/out.xml" --stdin --quiet --commit_every 1 <"$work/lines" >"$work/create.log" 2>&1 &
+    creator_pid=$!
+    started+=("$creator_pid")
+    exec 8>"$work/lines"
+    for ((i = 1; i <= $1; i++)); do
+        echo "input $i" >"$work/in/killed_$i"
+        echo "--wu_name killed_$i $work/in/killed_$i"
+    done >&8
+}
+placed() { find "$work/down" -name 'killed_*' | wc -l; }
+all_are_placed() { [ "$(placed)" = 1100 ]; }
+mkdir "$work/in"
+create_jobs 1100
+claim "files of many jobs are placed" within 60 all_are_placed
+made=$(rows "SELECT COUNT(*) FROM workunit WHERE name LIKE 'killed%'")
+claim "of which some are made" test "$made" -ge 512 -a "$made" -lt 1100
+kill -KILL "$creator_pid"
+exec 8>&-
+wait "$creator_pid" 2>/dev/null
+claim "a list of them stays" test "$(lists)" = 1
+delete_files
+claim "for a minute" test "$(lists) $(placed)" = "1 1100"
+touch -d '-100 seconds' "$work"/down/.placed/*
+qmctl transition --now "$now" >/dev/null
+claim "and until files are deleted" test "$(lists) $(placed)" = "1 1100"
+mv "$work/down/killed_1099" "$work/moved"
+echo "another" >"$work/down/killed_1099"
+delete_files
+claim "what no job needs goes, and what another put there stays" test "$(placed)" = $((made + 1)) -a -e "$work/down/killed_1099"
+claim "so the jobs that are there have theirs" test "$(rows "SELECT GROUP_CONCAT(name) FROM workunit WHERE name LIKE 'killed%'" | tr ',' '\n' | sort)" = "$(find "$work/down" -name 'killed_*' ! -name killed_1099 -printf '%f\n' | sort)"
+claim "and the list" test "$(lists)" = 0
+rm "$work"/down/killed_*
+rows "DELETE FROM result WHERE name LIKE 'killed%'; DELETE FROM workunit WHERE name LIKE 'killed%'"
+
 # --- jobs whose own files could not be deleted need theirs too, while a host may ask for them
 add_job 94 1 common
 add_job 95 3 common

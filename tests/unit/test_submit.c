@@ -305,10 +305,10 @@ static enum placed_fate judge_call(void *context, const char *key)
     return fate;
 }
 
-static bool has_row(void *context, struct text name)
+static bool has_row(void *context, struct text place)
 {
     (void)context;
-    return text_is(name, noted);
+    return text_is(text_behind_last(place, '/'), noted);
 }
 
 static size_t lists_of(struct fixture *fixture, bool age)

@@ -649,7 +649,9 @@ const struct subcommand subcommands[] = {
      "killed, complete jobs of the first lines exist, and --go_on makes the others; use --name "
      "from the beginning, so that you can repeat it. With --commit_every 0 none exist; but undoing "
      "a million jobs takes the database half as long as making them, requests become slow "
-     "meanwhile, and hosts get none of the jobs before the last is made.",
+     "meanwhile, and hosts get none of the jobs before the last is made. Input files that a killed "
+     "command copied for jobs that do not exist go with qmctl transition --delete-files of the "
+     "same user.",
      "qmctl jobs create --app demo --in templates/simple_in.xml --out templates/simple_out.xml in1",
      OPTIONS(jobs_create_options), .arguments_max = -1, .takes_parameters = true,
      .run = command_jobs_create},

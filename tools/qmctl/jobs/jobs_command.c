@@ -10,6 +10,7 @@
 #include "db/admin.h"
 #include "db/batches.h"
 #include "server/base/arena.h"
+#include "server/submit/placed_list.h"
 #include "tools/qmctl/check/upload_check.h"
 #include "tools/qmctl/session/commands.h"
 #include "tools/qmctl/session/output.h"
@@ -343,6 +344,8 @@ enum exit_code command_jobs_create(struct session *session)
     if (status == STATUS_OK)
         status = session_db_failed(session, db_admin_app_is_new(session->db, app.id, &are_first),
                                    "jobs");
+    settings.placed =
+        placed_list_begin(session->arena, session->config->download_dir, PLACED_BY_COMMAND);
     if (status == STATUS_OK)
         status = jobs_begin(&settings, &jobs, &session->failure);
     if (status == STATUS_OK)
@@ -357,6 +360,7 @@ enum exit_code command_jobs_create(struct session *session)
     }
     have_output_files = status == STATUS_OK && jobs_have_output_files(jobs);
     jobs_end(jobs, status == STATUS_OK || status == STATUS_DB_UNKNOWN);
+    placed_list_end(settings.placed, status != STATUS_DB_UNKNOWN);
     if (have_output_files) { /* takes its time, in which nobody waits for the folder's lock */
         struct text problem = upload_url_problem(session);
         if (problem.length > 0)
