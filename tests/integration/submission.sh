@@ -606,6 +606,19 @@ claim "which is through all the same" is "$(rows "SELECT assimilate_state FROM w
 posted "cmd=workunit_file&wu_name=gives_1&file_num=0"
 claim "and its answer stays" is "$status $(cat "$work/output")" "200 answer 1"
 
+# --- a batch that is retired leaves nothing, also where the project has no jobs of its own (BOINC issue 6858)
+printf 'for this batch alone' >"$sandbox/1/alone"
+alone=jf_$(md5sum <"$sandbox/1/alone" | cut -c 1-32)
+submit '' "$(boxed alone_1 alone)$(job alone_2 hello)"
+alone_id=$(value submit_batch/batch_id)
+qmctl transition >/dev/null
+rows "UPDATE workunit JOIN result ON result.workunitid = workunit.id SET server_state = 5, outcome = 1, validate_state = 1, canonical_resultid = result.id WHERE workunit.batch = $alone_id"
+claim "it is retired" ask retire_batch "<batch_id>$alone_id</batch_id>"
+for _ in 1 2 3; do qmctl transition --assimilate none --delete-files >/dev/null; done
+claim "and its files go" is "$(in_hierarchy "$alone")" ''
+claim "but for those of others" is "$(in_hierarchy jf_5d41402abc4b2a76b9719d911017c592)" 340/jf_5d41402abc4b2a76b9719d911017c592
+claim "with its jobs" is "$(rows "SELECT GROUP_CONCAT(file_delete_state) FROM workunit WHERE batch = $alone_id")" 2,2
+
 # --- behind Apache
 nginx_url=$url
 start_web apache apache-proxy-fcgi --socket "$work/server.socket"
