@@ -115,7 +115,7 @@ struct db_ids db_sorted_ids(struct arena *arena, const int64_t *ids, size_t coun
      db_run((db), STATEMENT_##name, (values), sizeof(struct name##_values), (count), (affected)))
 #define DB_ANY_COUNT  UINT64_MAX
 #define DB_BULK_BYTES (4 * 1024 * 1024) /* where the server takes as much at once */
-#define DB_BULK_ROWS  ((size_t)4095)    /* no ids are left of those that an INSERT sets aside */
+#define DB_BULK_ROWS  ((size_t)4096)
 /* The id given by AUTO_INCREMENT to the (first) row of the last insert. */
 int64_t db_inserted_id(const struct db *db);
 

@@ -33,10 +33,8 @@
 
 #include "server/base/banned.h"
 
-/* For an array of rows InnoDB sets 1, 2, 4, 8 and so on ids aside, and drops those that are left,
- * so parts are one row short of a power of two. */
-#define PART_JOBS           511 /* workunits written at a time */
-#define PART_RESULTS        1023
+#define PART_JOBS           512 /* workunits written at a time */
+#define PART_RESULTS        2048
 #define JOB_RESULTS_MOST    1000 /* target_nresults in parameters.def */
 #define PART_BYTES          ((size_t)512 << 20)
 #define BATCH_BYTES         ((size_t)4 << 30)
@@ -344,11 +342,8 @@ static enum status make_workunit(struct jobs *jobs, const struct job_line *line,
 bool jobs_have_room(const struct jobs *jobs)
 {
     const struct jobs_part *part = jobs->filling;
-    const size_t count = part->workunit_count;
-    /* of the next job, which will probably be as the last one */
-    const size_t results = count > 0 ? (size_t)part->workunits[count - 1].target_nresults : 1;
 
-    return count < PART_JOBS && part->results_wanted + results <= PART_RESULTS &&
+    return part->workunit_count < PART_JOBS && part->results_wanted < PART_RESULTS &&
            part->document_bytes <= PART_DOCUMENT_BYTES;
 }
 
