@@ -114,6 +114,31 @@ static void it_knows_when_hosts_are_there(void **state)
     emulation_free(emulation);
 }
 
+/* Four CPUs, ten jobs of an hour: four are back each hour, whatever is before the batch. */
+static void a_batch_is_what_is_finished_first(void **state)
+{
+    (void)state;
+    struct scenario scenario = steady(HOUR);
+    struct buffer buffer = buffer_on_heap(4096);
+    struct oracle oracle;
+
+    scenario.population.cpus_min = scenario.population.cpus_max = 2;
+    scenario.oracle_batch_jobs = 10;
+    scenario.oracle_batch_days = 9;
+    assert_true(oracle_run(&scenario, &oracle));
+    assert_int_equal(oracle.count, 2 * 2 * 24);
+    assert_real(oracle_batch_back(&oracle, &scenario, 0.4), HOUR, 1e-3);
+    assert_real(oracle_batch_back(&oracle, &scenario, 0.41), 2 * HOUR, 1e-3);
+    assert_real(oracle_batch_back(&oracle, &scenario, 1), 3 * HOUR, 1e-3);
+    oracle_write_json(&oracle, &scenario, &buffer);
+    assert_true(text_contains(buffer_text(&buffer),
+                              TEXT("\"back_90\": 3.000, \"back_99\": 3.000, \"back_100\": 3.000")));
+    scenario.oracle_batch_jobs = 97;
+    assert_real(oracle_batch_back(&oracle, &scenario, 1), DAY, 1e-3); /* not within the run */
+    oracle_free(&oracle);
+    buffer_free(&buffer);
+}
+
 static void its_figures_have_the_names_of_tables(void **state)
 {
     (void)state;
@@ -142,6 +167,7 @@ int main(void)
         cmocka_unit_test(it_knows_how_long_jobs_take),
         cmocka_unit_test(what_fails_is_wasted),
         cmocka_unit_test(it_knows_when_hosts_are_there),
+        cmocka_unit_test(a_batch_is_what_is_finished_first),
         cmocka_unit_test(its_figures_have_the_names_of_tables),
     };
 

@@ -86,13 +86,17 @@ static const struct scenario_row {
     {"checkpoint", OF(population.checkpoint), 1, 86400},
     {"restart", OF(population.restart), 0, 86400},
     {"oracle_operations", OF(oracle_operations), 0, 1e30},
+    {"oracle_batch_jobs", OF(oracle_batch_jobs), 0, 1e9},
+    {"oracle_batch_days", OF(oracle_batch_days), 0, 36500},
 };
 
 /* Rows that must be whole numbers: counts, and yes or no. */
-static const char *const wholes[] = {
-    "hosts",           "seed",   "cpus_min",        "cpus_max",      "always_on",
-    "leave_in_memory", "sleeps", "drops_unstarted", "gpu_count_max", "projects_min",
-    "projects_max"};
+static const char *const wholes[] = {"hosts",         "seed",
+                                     "cpus_min",      "cpus_max",
+                                     "always_on",     "leave_in_memory",
+                                     "sleeps",        "drops_unstarted",
+                                     "gpu_count_max", "projects_min",
+                                     "projects_max",  "oracle_batch_jobs"};
 
 /* Ends of one range. (cpus_min may be above cpus_max: then all hosts have cpus_min.) */
 static const struct {

@@ -20,6 +20,7 @@ struct scenario {
     /* The jobs of figures/oracle.h; 0: the run is a real one. */
     double oracle_operations, oracle_bounds[CLIENT_PROJECTS_MAX]; /* FLOP; s */
     size_t oracle_bound_count;
+    double oracle_batch_jobs, oracle_batch_days; /* of a batch, and when it comes; 0 jobs: none */
     struct population population;
 };
 

@@ -84,6 +84,16 @@ static struct cpu_time go_on(const struct presence *presence, struct cpu_time wa
     return walk;
 }
 
+/* At the first moment from `begin` on at which the host is there. */
+static struct cpu_time start(const struct presence *presence, double begin)
+{
+    struct cpu_time walk = {.now = begin};
+
+    while (walk.period < presence->count && presence->periods[walk.period].end <= begin)
+        walk.period++;
+    return go_on(presence, walk, 0);
+}
+
 static double draw_duration(const struct scenario *scenario, const struct volunteer *volunteer,
                             struct random *random)
 {
@@ -109,6 +119,12 @@ static double choose(const struct scenario *scenario, const struct volunteer *vo
     return 0;
 }
 
+/* From when on jobs count. */
+static double oracle_begin(const struct scenario *scenario)
+{
+    return scenario->begin + scenario->oracle_batch_days * DAY;
+}
+
 static bool keep_latency(struct oracle *oracle, double latency)
 {
     void *latencies = oracle->latencies;
@@ -124,8 +140,9 @@ static bool run_processor(const struct scenario *scenario, const struct voluntee
                           const struct presence *presence, struct random *random,
                           struct oracle *oracle)
 {
-    double end = scenario->begin + scenario->days * DAY;
-    struct cpu_time walk = go_on(presence, (struct cpu_time){0}, 0);
+    double end = scenario->begin + scenario->days * DAY, begin = oracle_begin(scenario);
+    bool is_batch = scenario->oracle_batch_jobs > 0;
+    struct cpu_time walk = start(presence, begin);
 
     while (walk.now < end) {
         double taken = walk.now, duration = choose(scenario, volunteer, presence, random, walk);
@@ -138,7 +155,7 @@ static bool run_processor(const struct scenario *scenario, const struct voluntee
             continue;
         *(fails ? &oracle->flops_wasted : &oracle->flops_useful) +=
             duration * volunteer->machine.flops;
-        if (!fails && !keep_latency(oracle, walk.now - taken))
+        if (!fails && !keep_latency(oracle, walk.now - (is_batch ? begin : taken)))
             return false;
     }
     return true;
@@ -211,6 +228,15 @@ double oracle_latency(const struct oracle *oracle, double part)
                : oracle->latencies[place < oracle->count ? place : oracle->count - 1];
 }
 
+double oracle_batch_back(const struct oracle *oracle, const struct scenario *scenario, double part)
+{
+    size_t jobs = (size_t)ceil(part * scenario->oracle_batch_jobs);
+
+    return jobs == 0 || jobs > oracle->count
+               ? scenario->begin + scenario->days * DAY - oracle_begin(scenario)
+               : oracle->latencies[jobs - 1];
+}
+
 void oracle_write_json(const struct oracle *oracle, const struct scenario *scenario,
                        struct buffer *buffer)
 {
@@ -226,4 +252,9 @@ void oracle_write_json(const struct oracle *oracle, const struct scenario *scena
     buffer_print(buffer, " \"latency_p50\": %.3f, \"latency_p95\": %.3f, \"latency_p99\": %.3f",
                  oracle_latency(oracle, 0.5) / HOUR, oracle_latency(oracle, 0.95) / HOUR,
                  oracle_latency(oracle, 0.99) / HOUR);
+    if (scenario->oracle_batch_jobs > 0)
+        buffer_print(buffer, ",\n \"back_90\": %.3f, \"back_99\": %.3f, \"back_100\": %.3f",
+                     oracle_batch_back(oracle, scenario, 0.9) / HOUR,
+                     oracle_batch_back(oracle, scenario, 0.99) / HOUR,
+                     oracle_batch_back(oracle, scenario, 1) / HOUR);
 }
