@@ -151,9 +151,9 @@ static struct claim claim_of(const struct request *request, const struct host_vi
     const struct app_row *app = job->app;
     int64_t now = (int64_t)request->now;
     int64_t grace = grace_period(request->config);
-    int64_t told = now + job->delay_bound, latest = deadline_latest(grace);
+    int64_t open = now + job->open_bound, latest = deadline_latest(grace);
     /* In the last seconds before `latest`, and after it, the least delay bound leads beyond it. */
-    int64_t deadline = (told < latest ? told : latest) + grace;
+    int64_t deadline = (open < latest ? open : latest) + grace;
     /* Of an assigned job the other instance would be for the same hosts, perhaps for this one. */
     bool must_replicate = app->target_nresults > 1 && job->workunit->target_nresults == 1 &&
                           !job->option->is_trusted && job->assignment == JOB_GENERAL;
@@ -172,6 +172,16 @@ static struct claim claim_of(const struct request *request, const struct host_vi
             app->homogeneous_app_version != 0 ? job->option->app_version_id : 0,
         .replicate_target = must_replicate ? app->target_nresults : 0,
     };
+}
+
+/* What the client goes by. */
+static int64_t told_deadline(const struct request *request, const struct job *job,
+                             const struct claim *claim)
+{
+    int64_t latest = claim->report_deadline - grace_period(request->config);
+    int64_t told = (int64_t)request->now + job->delay_bound;
+
+    return told < latest ? told : latest;
 }
 
 struct answer_job claim_describe(const struct job *job, const struct job_documents *documents)
@@ -240,8 +250,7 @@ static enum status take(struct request *request, const struct host_view *view,
     for (size_t i = 0; i < count; i++) {
         claimed->jobs[i] = claim_describe(choices[i].job, &choices[i].locked.documents);
         claimed->jobs[i].is_checked = request->world->has_documents;
-        claimed->jobs[i].report_deadline =
-            claims[i].report_deadline - grace_period(request->config);
+        claimed->jobs[i].report_deadline = told_deadline(request, choices[i].job, &claims[i]);
         claimed->of[i] = choices[i].job;
     }
     claimed->count = count;

@@ -328,6 +328,39 @@ static void retries_have_less_time_where_it_is_enough(void **state)
     }
 }
 
+/* At the end of a batch in a hurry a job is due as soon as its hosts return results, but never
+ * before twice its estimate, and times out as late as ever. */
+static void in_a_hurry_jobs_are_due_sooner(void **state)
+{
+    static const struct {
+        double seconds;
+        int64_t within, priority, as_sent, open;
+    } cases[] = {{100, 500, 9, 500, 1000},   {300, 500, 9, 600, 1000}, {600, 500, 9, 1000, 1000},
+                 {100, 1001, 9, 1000, 1000}, {2, 5, 9, 5, 1000},       {100, 300, 10, 300, 500},
+                 {100, 0, 9, 1000, 1000}};
+    static struct hurry_row hurry = {.id = 7};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        make_world();
+        world->config->reliable_on_priority = 10;
+        world->config->reliable_reduced_delay_bound = 0.5;
+        world->options[0].is_reliable = true;
+        world->host.avg_turnaround = 1;
+        world->view.hurries = &hurry;
+        world->view.hurry_count = 1;
+        hurry.within = cases[i].within;
+        add_job(0, cases[i].seconds, cases[i].priority);
+        world->workunits[0].delay_bound = 1000;
+        world->workunits[0].batch = 7;
+        assert_int_equal(refused_for(), REASON_COUNT);
+        assert_i64(world->jobs[0].delay_bound, cases[i].as_sent);
+        assert_i64(world->jobs[0].open_bound, cases[i].open);
+        assert_int_equal(refused_as(CHECK_ASSIGNED), REASON_COUNT);
+        assert_i64(world->jobs[0].delay_bound, 1000);
+    }
+}
+
 /* A lost job goes out again with the version that it was sent with, though a newer one has taken
  * its place since. Ids below 0 are those of versions of the client's own, which bind nobody. */
 static void a_lost_job_keeps_its_version(void **state)
@@ -983,6 +1016,7 @@ int main(void)
         CASE(the_deadline_is_judged_last),
         CASE(an_idle_host_is_not_exempt_from_deadlines),
         CASE(retries_have_less_time_where_it_is_enough),
+        CASE(in_a_hurry_jobs_are_due_sooner),
         CASE(a_lost_job_keeps_its_version),
         CASE(redundancy_of_the_project_is_for_apps_without_their_own),
         CASE(streams_share_a_reply),

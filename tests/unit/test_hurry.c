@@ -179,26 +179,36 @@ static void before_the_end_none_gets_one(void **state)
 static void a_part_gets_one_the_latest_first(void **state)
 {
     (void)state;
-    for (int64_t job = 1; job <= 200; job++)
+    for (int64_t job = 1; job <= 520; job++)
         add(job, 50 + (double)job, 5);
     decide_at(ANSWERS);
-    assert_i64((int64_t)plan.job_count, 60);
-    assert_i64(plan.jobs[0], 141);
-    assert_i64(plan.jobs[59], 200);
-    for (int64_t job = 201; job <= 203; job++) { /* which have one already */
-        add(job, 90, 5);
-        add(job, 90, 5);
-    }
-    decide_at(ANSWERS);
-    assert_i64((int64_t)plan.job_count, 57);
-    open_rows[open_count - 1] = open_rows[0]; /* that of the last was not sent yet */
-    open_rows[open_count - 1].workunitid = 203;
-    open_rows[open_count - 1].server_state = RESULT_UNSENT;
-    decide_at(ANSWERS);
-    assert_i64((int64_t)plan.job_count, 57);
-    open_count = 30;
+    assert_i64((int64_t)plan.job_count, 31); /* of 620 */
+    assert_i64(plan.jobs[0], 490);
+    assert_i64(plan.jobs[30], 520);
+    open_count = 300;
     decide_at(ANSWERS);
     assert_i64((int64_t)plan.job_count, 25);
+}
+
+/* A copy that is late itself makes room for another one. */
+static void copies_under_way_count(void **state)
+{
+    (void)state;
+    for (int64_t job = 1; job <= 30; job++)
+        add(job, 90, 5);
+    for (int64_t job = 31; job <= 33; job++) {
+        add(job, 90, 5);
+        add(job, 40, 10); /* 30 h left */
+    }
+    decide_at(ANSWERS);
+    assert_i64((int64_t)plan.job_count, 22);
+    open_rows[open_count - 1].avg_turnaround = 41 * HOUR; /* late as well */
+    decide_at(ANSWERS);
+    assert_i64((int64_t)plan.job_count, 23);
+    open_count--;
+    add_unsent(33);
+    decide_at(ANSWERS);
+    assert_i64((int64_t)plan.job_count, 22);
 }
 
 static void what_a_quorum_lacks_is_no_copy(void **state)
@@ -206,12 +216,13 @@ static void what_a_quorum_lacks_is_no_copy(void **state)
     (void)state;
     for (int64_t job = 1; job <= 30; job++) {
         add(job, 90, 5)->min_quorum = 2;
-        add(job, 90, 5)->min_quorum = 2;
+        add(job, 40, 11)->min_quorum = 2;
     }
     decide_at(ANSWERS);
     assert_i64((int64_t)plan.job_count, 25);
     for (size_t i = 0; i < open_count; i++)
         open_rows[i].successes = 1;
+    add(31, 90, 5);
     decide_at(ANSWERS);
     assert_i64((int64_t)plan.job_count, 0);
 }
@@ -224,30 +235,41 @@ static void what_is_left_is_for_those_who_return_it_soon(void **state)
     add(1, 90, 5);
     decide_at(ANSWERS);
     assert_i64(plan.within, 30 * HOUR);
-    /* 12 answers in 6 h: 16 results take 8 h, and 4 times that is 32 h */
+    /* 12 answers in 6 h: 16 results take 8 h */
     for (int64_t job = 2; job <= 17; job++)
         add_unsent(job);
     decide_at(ANSWERS);
-    assert_i64(plan.within, 32 * HOUR);
+    assert_i64(plan.within, 38 * HOUR);
     answers[11].received_time = NOW - 6 * HOUR; /* 11 answers now */
     decide_at(ANSWERS);
-    assert_i64(plan.within, 125673);
+    assert_i64(plan.within, 139419);
     answers[11].received_time++;
-    for (int64_t job = 18; job <= 50; job++)
+    for (int64_t job = 18; job <= 140; job++)
         add_unsent(job);
     decide_at(ANSWERS);
-    assert_i64(plan.within, 98 * HOUR);
-    add_unsent(51);
+    assert_i64(plan.within, 30 * HOUR + 139 * HOUR / 2);
+    add_unsent(141);
     decide_at(ANSWERS);
     assert_i64(plan.within, 0); /* as long as the longest turnaround */
-    open_count = 1;
+}
+
+/* What no host takes does not wait for ever. */
+static void the_longer_nothing_comes_the_more_hosts_get_it(void **state)
+{
+    (void)state;
+    add(1, 90, 5);
     for (int i = 0; i < ANSWERS; i++)
-        answers[i].received_time -= 6 * HOUR - (i == 0 ? 120 : 0);
+        answers[i].received_time -= 7 * HOUR - 60;
     decide_at(ANSWERS);
     assert_i64(plan.within, 30 * HOUR);
-    answers[0].received_time -= 120;
+    add_unsent(2);
+    add_unsent(3);
     decide_at(ANSWERS);
-    assert_i64(plan.within, 0); /* nothing has come lately: nobody is turned away */
+    assert_i64(plan.within, 44 * HOUR); /* as if the next answer came now */
+    for (int i = 0; i < ANSWERS; i++)
+        answers[i].received_time -= 28 * HOUR;
+    decide_at(ANSWERS);
+    assert_i64(plan.within, 0);
 }
 
 int main(void)
@@ -265,8 +287,11 @@ int main(void)
         cmocka_unit_test_setup_teardown(before_the_end_none_gets_one, setup, case_arena_teardown),
         cmocka_unit_test_setup_teardown(a_part_gets_one_the_latest_first, setup,
                                         case_arena_teardown),
+        cmocka_unit_test_setup_teardown(copies_under_way_count, setup, case_arena_teardown),
         cmocka_unit_test_setup_teardown(what_a_quorum_lacks_is_no_copy, setup, case_arena_teardown),
         cmocka_unit_test_setup_teardown(what_is_left_is_for_those_who_return_it_soon, setup,
+                                        case_arena_teardown),
+        cmocka_unit_test_setup_teardown(the_longer_nothing_comes_the_more_hosts_get_it, setup,
                                         case_arena_teardown),
     };
 

@@ -423,6 +423,24 @@ static int64_t full_delay_bound(const struct job_question *question)
     return bound > most ? most : bound;
 }
 
+/* A client runs sooner what is due sooner. In a hurry it may be late: then another host has got the
+ * job besides, and the first answer counts. */
+static void choose_bounds(struct job_question *question, bool is_reliable)
+{
+    const struct host_view *view = question->view;
+    struct job *job = question->job;
+    double wall_time = workload_time(&job->use, &view->stretch);
+    bool is_general = question->kind == CHECK_NEW || question->kind == CHECK_UNTIMED;
+    int64_t within = is_general ? hurry_within(view, job->workunit->batch) : 0;
+
+    job->open_bound = full_delay_bound(question);
+    if (is_reliable)
+        job->open_bound = reduced_delay_bound(
+            job->open_bound, view->config->reliable_reduced_delay_bound, wall_time);
+    job->delay_bound = within > 0 ? shorter_delay_bound(job->open_bound, (double)within, wall_time)
+                                  : job->open_bound;
+}
+
 static bool version_is_found(struct job_question *question)
 {
     struct version_demand demand = demand_of(question);
@@ -435,11 +453,7 @@ static bool version_is_found(struct job_question *question)
     }
     job->use = use_of(question);
     job->margin = deadline_margin(question->view->config, job->option, idles_for(question));
-    job->delay_bound = full_delay_bound(question);
-    if (demand.needs_reliable)
-        job->delay_bound = reduced_delay_bound(job->delay_bound,
-                                               question->view->config->reliable_reduced_delay_bound,
-                                               workload_time(&job->use, &question->view->stretch));
+    choose_bounds(question, demand.needs_reliable);
     return true;
 }
 
@@ -519,7 +533,7 @@ static bool meets_deadline(struct job_question *question)
     asked.wall_time *= job->margin;
     answer = workload_try(question->view->workload, &asked, skips_connection(question), &reason);
     if (answer != WORKLOAD_IN_TIME && job->delay_bound != full_delay_bound(question)) {
-        job->delay_bound = full_delay_bound(question); /* the reduced one cannot be met */
+        job->delay_bound = job->open_bound = full_delay_bound(question); /* else it cannot be met */
         asked.deadline = (double)job->delay_bound;
         answer =
             workload_try(question->view->workload, &asked, skips_connection(question), &reason);

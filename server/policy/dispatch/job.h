@@ -43,7 +43,9 @@ struct job {
     const struct version_option *option; /* set by job_check */
     struct amount_use use;               /* likewise */
     double margin;       /* likewise: by it the wall time is multiplied for deadlines */
-    int64_t delay_bound; /* s, likewise: as sent; shorter than the workunit's for some retries */
+    int64_t delay_bound; /* s, likewise: as sent; shorter than the workunit's for some retries, and
+                          * at the end of a batch in a hurry */
+    int64_t open_bound;  /* s, likewise: after it the job times out; in a hurry longer than that */
     bool user_had_one;   /* the user has had a result of the workunit, and may have one only */
     bool host_had_one;   /* likewise the host */
     bool has_file;       /* some of its files are on the host; set for apps with locality only */

@@ -14,9 +14,8 @@ enum {
     ANSWERS_LEAST = 10,     /* before them nothing is known of the batch */
     COPIES_MOST = 5,        /* results of a job with hosts at a time */
     UNSENT_PART = 20,       /* at the end at most this part of what is left has no host */
-    COPIED_PERCENT = 30,    /* of what is left may have one result more at a time, */
-    COPIED_LEAST = 25,      /* or so many jobs */
-    SPANS_TO_GO = 4,        /* times the time that the rest would take at the present rate */
+    COPIED_PERCENT = 5,     /* of the jobs may have one result more at a time, */
+    COPIED_LEAST = 25,      /* or so many */
     SILENCE_USUAL_S = 16200 /* hosts with jobs come about as often */
 };
 #define SOON 0.3 /* of the answers have a turnaround that counts as soon */
@@ -93,12 +92,18 @@ static bool may_have_copy(const struct open_job *job)
            row->results + 1 <= row->max_total_results - (row->max_error_results - row->errors);
 }
 
-/* Results that are beyond what the job lacks. */
-static size_t copies_of(const struct open_job *job)
+/* Results that are beyond what the job lacks, but for late ones, which are no hope any more: else
+ * the first to be late would keep all others from getting a copy. */
+static size_t copies_of(const struct hurry_facts *facts, const struct open_job *job)
 {
     int64_t lacking = job->first->min_quorum - job->first->successes;
-    int64_t copies = (int64_t)(job->sent + job->unsent) - (lacking > 1 ? lacking : 1);
+    int64_t copies = (int64_t)(job->sent + job->unsent) - (lacking > 1 ? lacking : 1), hopes = 0;
+    double soon = turnaround_at(facts, SOON);
 
+    for (size_t i = 0; i < job->count; i++)
+        hopes +=
+            job->first[i].server_state == RESULT_UNSENT || time_left(facts, &job->first[i]) <= soon;
+    copies = copies < hopes ? copies : hopes;
     return copies > 0 ? (size_t)copies : 0;
 }
 
@@ -124,27 +129,35 @@ static size_t find_late(const struct hurry_facts *facts, struct open_job *jobs, 
     return late;
 }
 
-/* How long so many results take at the rate of the last hours, s; INFINITY: not known. */
+/* How long so many results take at the rate of the last hours, s. If nothing came in them, one is
+ * taken to come now: so what nobody takes is for more hosts from hour to hour. */
 static double time_of(const struct hurry_facts *facts, size_t results)
 {
+    int64_t latest = 0;
     size_t lately = 0;
 
-    for (size_t i = 0; i < facts->answer_count; i++)
+    for (size_t i = 0; i < facts->answer_count; i++) {
         lately += facts->answers[i].received_time > facts->now - HURRY_RATE_SPAN;
-    return lately == 0 ? INFINITY : (double)results / (double)lately * HURRY_RATE_SPAN;
+        if (facts->answers[i].received_time > latest)
+            latest = facts->answers[i].received_time;
+    }
+    return (double)results *
+           (lately > 0 ? HURRY_RATE_SPAN / (double)lately : (double)(facts->now - latest));
 }
 
+/* A job is for hosts that return it before the one that is sent last would be back. */
 static int64_t decide_within(const struct hurry_facts *facts, size_t unsent)
 {
-    double within = fmax(SPANS_TO_GO * time_of(facts, unsent), turnaround_at(facts, SOON));
+    double within = time_of(facts, unsent) + turnaround_at(facts, SOON);
 
     return within < turnaround_at(facts, 1) ? (int64_t)ceil(within) : 0;
 }
 
-/* How many jobs may get one result more; `copies`: results beyond what the jobs lack. */
-static size_t room_for_copies(size_t rest, size_t without_host, size_t copies)
+/* How many jobs may get one result more; `rest` are without an answer, `copies` under way. */
+static size_t room_for_copies(const struct hurry_facts *facts, size_t rest, size_t without_host,
+                              size_t copies)
 {
-    size_t most = rest * COPIED_PERCENT / 100;
+    size_t most = (facts->answer_count + rest) * COPIED_PERCENT / 100;
 
     most = most > COPIED_LEAST ? most : COPIED_LEAST;
     return without_host <= rest / UNSENT_PART && copies < most ? most - copies : 0;
@@ -166,10 +179,10 @@ enum status hurry_decide(const struct hurry_facts *facts, struct arena *arena,
         jobs[count] = take_job(facts, at);
         without_host += jobs[count].sent == 0;
         unsent += jobs[count].unsent;
-        copies += copies_of(&jobs[count]);
+        copies += copies_of(facts, &jobs[count]);
     }
     ret_plan->within = decide_within(facts, unsent);
-    room = room_for_copies(count, without_host, copies);
+    room = room_for_copies(facts, count, without_host, copies);
     ret_plan->jobs = ids;
     ret_plan->job_count = find_late(facts, jobs, count);
     if (ret_plan->job_count > room)

@@ -4,7 +4,7 @@
  * A batch is as late as its last job, which is usually with a host that was switched off or is
  * slow. When nearly all jobs of the batch are with hosts, those that will probably come back last
  * get one result more, a few jobs at a time. Only hosts that return results soon get what is not
- * sent yet. */
+ * sent yet, and are told a deadline that says so (checks.c). */
 #ifndef SERVER_POLICY_RESULT_HURRY_H
 #define SERVER_POLICY_RESULT_HURRY_H
 
@@ -28,7 +28,8 @@ struct hurry_facts {
 };
 
 struct hurry_plan {
-    int64_t within; /* s: what is left is for hosts whose average turnaround is not above; 0: all */
+    int64_t within; /* s: what is left is for hosts whose average turnaround is not above, and is
+                     * due after it; 0: all */
     int64_t *jobs;  /* that are to have one more result, by rising id; in the arena */
     size_t job_count;
 };

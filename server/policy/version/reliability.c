@@ -44,14 +44,18 @@ bool version_is_trusted(int64_t consecutive_valid, double chance)
     return consecutive_valid >= VALID_MIN && chance > 1 / (double)consecutive_valid;
 }
 
+int64_t shorter_delay_bound(int64_t delay_bound, double wanted, double wall_time)
+{
+    double full = (double)delay_bound, comfortable = ESTIMATES_IN_BOUND * wall_time;
+
+    if (wanted < comfortable && comfortable < fmin(full, 2 * wanted))
+        wanted = comfortable;
+    return wanted < full ? (int64_t)wanted : delay_bound;
+}
+
 int64_t reduced_delay_bound(int64_t delay_bound, double fraction, double wall_time)
 {
-    double full = (double)delay_bound, reduced = full * fraction;
-    double comfortable = ESTIMATES_IN_BOUND * wall_time;
-
     if (!(fraction > FRACTION_MIN) || fraction >= 1)
         return delay_bound;
-    if (reduced < comfortable && comfortable < fmin(full, 2 * reduced))
-        reduced = comfortable;
-    return (int64_t)reduced;
+    return shorter_delay_bound(delay_bound, (double)delay_bound * fraction, wall_time);
 }

@@ -23,7 +23,10 @@ bool version_is_reliable(const struct host_app_version_row *row, const struct co
  * once per request: the longer the row of valid results, the fewer of them are checked. */
 bool version_is_trusted(int64_t consecutive_valid, double chance);
 
-/* Seconds that a job for a reliable host gets, which is expected to take `wall_time` s. */
+/* `wanted` s instead of a longer delay bound, for a job that is expected to take `wall_time` s:
+ * more where that is too little for comfort. */
+int64_t shorter_delay_bound(int64_t delay_bound, double wanted, double wall_time);
+/* Seconds that a job for a reliable host gets. */
 int64_t reduced_delay_bound(int64_t delay_bound, double fraction, double wall_time);
 
 #endif
