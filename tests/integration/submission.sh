@@ -712,12 +712,15 @@ rows "UPDATE batch SET logical_start_time = logical_start_time - 100 WHERE descr
 rm -f "$work/submission.socket"
 start_submission
 claim "young lists wait" within 60 nothing_is_under_way
+command_list=$project/download/.placed/jobs.1 # of qmctl jobs create, whose files only the deletion of inputs can judge
+printf '0\t/nothing\t/nothing\n' >"$command_list"
 age_lists
 kill -KILL "$submission_pid"
 rm -f "$work/submission.socket"
 start_submission
-no_list_is_left() { [ "$(lists)" = 0 ]; }
+no_list_is_left() { [ "$(lists)" = 1 ]; }
 claim "the next process clears old ones" within 60 no_list_is_left
+claim "but for those of commands" rm "$command_list"
 claim "of all that was left" cmp "$work/inputs" <(inputs)
 
 # --- an input file that takes long to read, as from a slow disk

@@ -442,6 +442,52 @@ static void a_living_call_keeps_its_files(void **state)
     assert_int_equal(lists_of(fixture, true), 0);
 }
 
+/* As with files that root makes in the folder of somebody else: his service has to clear it. */
+static void a_list_of_root_belongs_to_the_owner_of_the_folder(void **state)
+{
+    enum { OWNER = 4711 };
+    struct fixture *fixture = *state;
+    const char *folder =
+        text_string(fixture->arena, text_print(fixture->arena, "%s/download", fixture->dir));
+    struct placed_list *list;
+    struct stat info;
+    DIR *lists;
+    const struct dirent *entry;
+
+    if (geteuid() != 0)
+        return;
+    assert_int_equal(chown(folder, OWNER, OWNER), 0);
+    list = placed_list_begin(fixture->arena, fixture->config.download_dir, PLACED_BY_COMMAND);
+    placed_list_add(list, "/nothing", -1, "/nothing");
+    lists = opendir(text_string(fixture->arena, text_print(fixture->arena, "%s/.placed", folder)));
+    assert_non_null(lists);
+    while ((entry = readdir(lists)) != NULL)
+        if (strcmp(entry->d_name, "..") != 0) {
+            assert_int_equal(fstatat(dirfd(lists), entry->d_name, &info, 0), 0);
+            assert_int_equal(info.st_uid, OWNER);
+        }
+    (void)closedir(lists);
+    placed_list_end(list, true);
+}
+
+/* Which lists wait for whoever deletes input files. */
+static void a_list_that_could_be_cleared_is_found(void **state)
+{
+    struct fixture *fixture = *state;
+    struct text folder = fixture->config.download_dir;
+    struct placed_list *list = placed_list_begin(fixture->arena, folder, PLACED_BY_COMMAND);
+
+    assert_false(placed_lists_wait(fixture->arena, folder, PLACED_BY_COMMAND));
+    placed_list_add(list, "/nothing", -1, "/nothing");
+    assert_int_equal(lists_of(fixture, false), 1);
+    assert_false(placed_lists_wait(fixture->arena, folder, PLACED_BY_COMMAND)); /* it is young */
+    assert_int_equal(lists_of(fixture, true), 1);
+    assert_false(placed_lists_wait(fixture->arena, folder, PLACED_BY_COMMAND)); /* it lives */
+    placed_list_end(list, false);
+    assert_true(placed_lists_wait(fixture->arena, folder, PLACED_BY_COMMAND));
+    assert_false(placed_lists_wait(fixture->arena, folder, "batch_7"));
+}
+
 static void name_stands_for_one_content(void **state)
 {
     struct fixture *fixture = *state;
@@ -854,6 +900,8 @@ int main(void)
         CASE(staged_file_is_copied_and_measured),
         CASE(a_large_file_is_watched),
         CASE(what_a_killed_call_leaves_is_taken_away),
+        CASE(a_list_of_root_belongs_to_the_owner_of_the_folder),
+        CASE(a_list_that_could_be_cleared_is_found),
         CASE(a_living_call_keeps_its_files),
         CASE(a_list_of_another_user_is_not_obeyed),
         CASE(name_stands_for_one_content),
