@@ -323,7 +323,7 @@ static void tell_quorum(void)
 
 enum exit_code command_jobs_create(struct session *session)
 {
-    struct jobs_settings settings;
+    struct jobs_settings settings = {.placed = NULL};
     struct app_row app;
     struct job_target target;
     struct jobs *jobs = NULL;
@@ -344,8 +344,9 @@ enum exit_code command_jobs_create(struct session *session)
     if (status == STATUS_OK)
         status = session_db_failed(session, db_admin_app_is_new(session->db, app.id, &are_first),
                                    "jobs");
-    settings.placed =
-        placed_list_begin(session->arena, session->config->download_dir, PLACED_BY_COMMAND);
+    if (status == STATUS_OK)
+        settings.placed =
+            placed_list_begin(session->arena, session->config->download_dir, PLACED_BY_COMMAND);
     if (status == STATUS_OK)
         status = jobs_begin(&settings, &jobs, &session->failure);
     if (status == STATUS_OK)
