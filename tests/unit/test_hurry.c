@@ -196,7 +196,9 @@ static void copies_under_way_count(void **state)
     (void)state;
     for (int64_t job = 1; job <= 30; job++)
         add(job, 90, 5);
-    for (int64_t job = 31; job <= 33; job++) {
+    add(31, 40, 10);
+    add(31, 90, 5);
+    for (int64_t job = 32; job <= 33; job++) {
         add(job, 90, 5);
         add(job, 40, 10); /* 30 h left */
     }
@@ -244,7 +246,14 @@ static void what_is_left_is_for_those_who_return_it_soon(void **state)
     decide_at(ANSWERS);
     assert_i64(plan.within, 139419);
     answers[11].received_time++;
-    for (int64_t job = 18; job <= 140; job++)
+    open_count = 3;
+    for (int i = 1; i < ANSWERS; i++)
+        answers[i].received_time -= 6 * HOUR;
+    decide_at(ANSWERS); /* one answer */
+    assert_i64(plan.within, 42 * HOUR);
+    for (int i = 1; i < ANSWERS; i++)
+        answers[i].received_time += 6 * HOUR;
+    for (int64_t job = 4; job <= 140; job++)
         add_unsent(job);
     decide_at(ANSWERS);
     assert_i64(plan.within, 30 * HOUR + 139 * HOUR / 2);
