@@ -478,6 +478,25 @@ static void late_jobs_get_one_result_more(void **state)
     assert_i64(wanted_results("TRUE"), 20);
 }
 
+/* What is no error for the transition leaves fewer results to a job, and no fewer errors. */
+static void errors_are_counted_as_transitions_do(void **state)
+{
+    (void)state;
+    come_near_the_end();
+    want_hurry();
+    test_sql(
+        fixture->database,
+        "UPDATE workunit SET max_total_results = 4, max_error_results = 2;"
+        "INSERT INTO result (name, workunitid, appid, batch, server_state, outcome, exit_status)"
+        " SELECT CONCAT(name, '_1'), id, appid, batch, 5, 3, IF(id %% 2, 200, 203)"
+        " FROM workunit WHERE batch = 1 AND id > 580");
+    pass(NOW);
+    assert_i64(wanted_results("TRUE"), 0);
+    test_sql(fixture->database, "UPDATE result SET exit_status = 1 WHERE outcome = 3");
+    pass(NOW);
+    assert_i64(wanted_results("TRUE"), 20);
+}
+
 static void an_answer_or_an_option_that_lacks_stops_it(void **state)
 {
     (void)state;
@@ -832,6 +851,7 @@ int main(void)
         CASE(a_large_batch_takes_several_turns),
         CASE(without_the_folder_nothing_is_counted),
         CASE(late_jobs_get_one_result_more),
+        CASE(errors_are_counted_as_transitions_do),
         CASE(an_answer_or_an_option_that_lacks_stops_it),
         CASE(all_batches_may_be_in_a_hurry),
         CASE(a_batch_says_when_it_will_be_done),

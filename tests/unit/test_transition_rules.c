@@ -233,6 +233,12 @@ static void errors_are_borne_up_to_their_number(void **state)
     world.results[2].exit_status = 203; /* its user's wish is no error */
     decide(&world);
     assert_i64(world.after.error_mask, 0);
+    world.results[2].exit_status = 200; /* nor that its host did not come to it */
+    decide(&world);
+    assert_i64(world.after.error_mask, 0);
+    world.results[2].exit_status = 201;
+    decide(&world);
+    assert_i64(world.after.error_mask, WU_ERROR_TOO_MANY_ERROR_RESULTS);
 }
 
 static void an_error_of_the_workunit_cancels_and_closes(void **state)
@@ -538,14 +544,14 @@ static int64_t number_of(const struct world *world, int64_t server_state, int64_
     return found;
 }
 
-static int64_t aborted_by_users(const struct world *world)
+static int64_t errors_of_nobody(const struct world *world)
 {
     int64_t found = 0;
 
     for (size_t i = 0; i < world->count; i++)
         found += world->changed[i].server_state == RESULT_OVER &&
                  world->changed[i].outcome == OUTCOME_CLIENT_ERROR &&
-                 world->changed[i].exit_status == 203;
+                 (world->changed[i].exit_status == 203 || world->changed[i].exit_status == 200);
     return found;
 }
 
@@ -604,10 +610,10 @@ static void decide_slowly(struct world *world)
     is_late = has_new || number_of(world, RESULT_OVER, OUTCOME_SUCCESS, VALIDATE_INCONCLUSIVE) > 0;
     success = number_of(world, RESULT_OVER, OUTCOME_SUCCESS, NONE) -
               number_of(world, RESULT_OVER, OUTCOME_SUCCESS, VALIDATE_INVALID);
-    errors = number_of(world, RESULT_OVER, OUTCOME_CLIENT_ERROR, NONE) - aborted_by_users(world) +
+    errors = number_of(world, RESULT_OVER, OUTCOME_CLIENT_ERROR, NONE) - errors_of_nobody(world) +
              number_of(world, RESULT_OVER, OUTCOME_VALIDATE_ERROR, NONE);
     given = number_of(world, RESULT_OVER, OUTCOME_NO_REPLY, NONE) +
-            number_of(world, RESULT_OVER, OUTCOME_CLIENT_DETACHED, NONE) + aborted_by_users(world);
+            number_of(world, RESULT_OVER, OUTCOME_CLIENT_DETACHED, NONE) + errors_of_nobody(world);
     needed =
         after->target_nresults > after->min_quorum ? after->target_nresults : after->min_quorum;
     needed -= success + number_of(world, RESULT_UNSENT, NONE, NONE) +
@@ -710,7 +716,7 @@ static int64_t draw(struct random *random, int64_t most)
 
 static void draw_result(struct world *world, struct random *random)
 {
-    static const int64_t states[] = {1, 2, 4, 4, 5, 5, 5, 5, 5};
+    static const int64_t states[] = {1, 2, 4, 4, 5, 5, 5, 5, 5}, exits[] = {0, 0, 0, 200, 203};
     int64_t server_state = states[draw(random, 8)];
     struct due_result_row *result = add(world, server_state, OUTCOME_INIT, VALIDATE_INIT);
 
@@ -718,7 +724,7 @@ static void draw_result(struct world *world, struct random *random)
         result->outcome = draw(random, 2) == 0 ? 1 + draw(random, 6) : OUTCOME_SUCCESS;
         result->validate_state =
             result->outcome == OUTCOME_SUCCESS ? draw(random, 5) : 2 * draw(random, 1);
-        result->exit_status = draw(random, 2) == 0 ? 203 : 0;
+        result->exit_status = exits[draw(random, 4)];
         result->received_time = draw(random, 1) == 0 ? 0 : NOW - draw(random, 4000);
         result->file_delete_state = draw(random, 3);
     }

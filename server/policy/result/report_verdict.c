@@ -13,7 +13,7 @@
 #include "server/base/banned.h"
 
 /* Exit codes with a meaning to the server (protocol(7) 5.3). */
-enum { EXIT_NONE = -162, EXIT_UNSTARTED_LATE = 200, EXIT_ABORTED_BY_PROJECT = 202 };
+enum { EXIT_NONE = -162 };
 
 /* 1000000 * appid + 2..6 (protocol(7) 5.4) */
 static const int64_t anonymous_factor = 1000000;

@@ -3,11 +3,13 @@
  * counts, errors of the workunit, results still wanted, files, and the next transition_time. The
  * numbers at the functions are the steps of policy(7) 13.1.
  *
- * Two things differ from BOINC's transitioner. A workunit that has its answer gets no error bits
+ * Three things differ from BOINC's transitioner. A workunit that has its answer gets no error bits
  * any more: results that were cancelled because of the answer are counted in the total and not as
  * wanted, so that the last allowed one would make an error of a workunit that succeeded. And files
  * of a VALIDATE_ERROR are deleted as those of other errors are, and those of missing replies at the
- * end: some of them may be there. */
+ * end: some of them may be there. And a result that its host had not begun by its deadline is a
+ * missing reply: it says nothing of the workunit, and at the end of a batch in a hurry deadlines
+ * are short. */
 #include "server/policy/result/transition_rules.h"
 
 #include "db/states.h"
@@ -15,7 +17,6 @@
 #include "server/base/banned.h"
 
 enum {
-    EXIT_ABORTED_BY_USER = 203, /* counted with the missing replies */
     DAY = 86400,
     NEXT_TIME_LEAST = 10 * DAY,
     BEHIND_LEAST = 60,
@@ -111,7 +112,8 @@ static void count_over(struct result_counts *counts, const struct due_result_row
         counts->couldnt_send++;
         break;
     case OUTCOME_CLIENT_ERROR:
-        if (result->exit_status == EXIT_ABORTED_BY_USER)
+        if (result->exit_status == EXIT_ABORTED_BY_USER ||
+            result->exit_status == EXIT_UNSTARTED_LATE)
             counts->no_reply++;
         else
             counts->errors++;
