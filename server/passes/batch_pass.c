@@ -154,7 +154,7 @@ static enum status list_batches(struct pass_owner *owner, int64_t after, int64_t
 static enum status walk_batches(struct pass_owner *owner, int64_t now,
                                 const struct refresh_parts *parts)
 {
-    int64_t after = 0, ids[BATCHES_AT_ONCE];
+    int64_t after = 0, ids[BATCHES_AT_ONCE] = {0};
     size_t count = BATCHES_AT_ONCE;
     enum status status = STATUS_OK;
 
