@@ -87,6 +87,7 @@ static void judge_option(const struct request *request, const struct host_view *
         option->usage.avg_ncpus *
             estimate_capped_flops(request->attempt.host.p_fpops, &request->catalog->benchmarks));
     option->is_untried = !has_row || row.et_n < 1;
+    option->turnaround = has_row && row.turnaround_n >= 1 ? row.turnaround_avg : 0;
     option->is_failing =
         has_row && row.pfc_n <= 0 && row.max_jobs_per_day == 1 && row.consecutive_valid == 0;
     option->usage.projected_flops = estimate_projected_flops(&speed);

@@ -478,6 +478,20 @@ static void late_jobs_get_one_result_more(void **state)
     assert_i64(wanted_results("TRUE"), 20);
 }
 
+static void a_host_is_slow_with_one_version_only(void **state)
+{
+    (void)state;
+    come_near_the_end();
+    want_hurry();
+    test_sql(fixture->database,
+             "UPDATE result SET app_version_id = 3 + (id > 505) WHERE id > 500;"
+             "INSERT INTO host_app_version (host_id, app_version_id, turnaround_n, turnaround_avg)"
+             " VALUES (1, 3, 1, 360000), (1, 4, 0, 360000)");
+    pass(NOW);
+    assert_i64(wanted_results("id > 580 OR id BETWEEN 501 AND 505"), 25);
+    assert_i64(wanted_results("TRUE"), 25);
+}
+
 /* What is no error for the transition leaves fewer results to a job, and no fewer errors. */
 static void errors_are_counted_as_transitions_do(void **state)
 {
@@ -851,6 +865,7 @@ int main(void)
         CASE(a_large_batch_takes_several_turns),
         CASE(without_the_folder_nothing_is_counted),
         CASE(late_jobs_get_one_result_more),
+        CASE(a_host_is_slow_with_one_version_only),
         CASE(errors_are_counted_as_transitions_do),
         CASE(an_answer_or_an_option_that_lacks_stops_it),
         CASE(all_batches_may_be_in_a_hurry),

@@ -361,6 +361,35 @@ static void in_a_hurry_jobs_are_due_sooner(void **state)
     }
 }
 
+/* How soon a host returns jobs of other apps says little of this one. */
+static void the_end_of_a_batch_is_for_hosts_that_return_the_app_soon(void **state)
+{
+    static const struct {
+        double of_all, of_version, of_other_app, of_other_version;
+        bool other_runs, is_sent;
+    } cases[] = {{500, 0, 0, 0, true, true},     {501, 0, 0, 0, true, false},
+                 {0, 0, 0, 0, true, false},      {900, 500, 0, 0, true, true},
+                 {100, 501, 0, 0, true, false},  {900, 501, 400, 0, true, false},
+                 {900, 501, 0, 400, true, true}, {900, 501, 0, 400, false, false}};
+    static struct hurry_row hurry = {.id = 7, .within = 500};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        make_world();
+        world->view.hurries = &hurry;
+        world->view.hurry_count = 1;
+        add_job(0, 100, 9);
+        world->workunits[0].batch = 7;
+        world->host.avg_turnaround = cases[i].of_all;
+        world->options[0].turnaround = cases[i].of_version;
+        world->options[1].turnaround = cases[i].of_other_app;
+        world->options[2].turnaround = cases[i].of_other_version;
+        world->options[2].app = &world->apps[0];
+        world->options[2].is_runnable = cases[i].other_runs;
+        assert_int_equal(refused_for(), cases[i].is_sent ? REASON_COUNT : REASON_HURRY);
+    }
+}
+
 /* A lost job goes out again with the version that it was sent with, though a newer one has taken
  * its place since. Ids below 0 are those of versions of the client's own, which bind nobody. */
 static void a_lost_job_keeps_its_version(void **state)
@@ -1017,6 +1046,7 @@ int main(void)
         CASE(an_idle_host_is_not_exempt_from_deadlines),
         CASE(retries_have_less_time_where_it_is_enough),
         CASE(in_a_hurry_jobs_are_due_sooner),
+        CASE(the_end_of_a_batch_is_for_hosts_that_return_the_app_soon),
         CASE(a_lost_job_keeps_its_version),
         CASE(redundancy_of_the_project_is_for_apps_without_their_own),
         CASE(streams_share_a_reply),

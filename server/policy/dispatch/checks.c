@@ -128,13 +128,33 @@ static int64_t hurry_within(const struct host_view *view, int64_t batch)
     return found != NULL ? found->within : 0;
 }
 
+/* How soon the host returns jobs of an app, s: those of the version with which it is soonest; while
+ * none has come back, jobs of all apps. 0: not known. */
+static double usual_turnaround(const struct host_view *view, int64_t appid)
+{
+    struct option_span all = version_options_all(&view->options);
+    double least = 0;
+
+    for (size_t i = 0; i < all.count; i++) {
+        const struct version_option *option = &all.items[i];
+
+        if (option->app->id == appid && option->is_runnable && option->turnaround > 0 &&
+            (least == 0 || option->turnaround < least))
+            least = option->turnaround;
+    }
+    return least > 0 ? least : view->host->avg_turnaround;
+}
+
 /* A host of which nothing is known is none. */
 static bool returns_soon(struct job_question *question)
 {
     double within = (double)hurry_within(question->view, question->job->workunit->batch);
-    double turnaround = question->view->host->avg_turnaround;
+    double turnaround;
 
-    if (within == 0 || (turnaround > 0 && turnaround <= within))
+    if (within == 0)
+        return true;
+    turnaround = usual_turnaround(question->view, question->job->app->id);
+    if (turnaround > 0 && turnaround <= within)
         return true;
     question->need = within;
     question->have = turnaround;

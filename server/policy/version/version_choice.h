@@ -49,15 +49,17 @@ struct version_option {
     size_t resource;           /* what it runs on; see struct amounts */
     struct usage usage;        /* projected_flops without chance, as sent */
     double stored_peak;        /* FLOPS: see estimate_stored_peak */
-    double memory_peak;        /* bytes, the most of its last jobs on this host; 0: not known */
-    double memory;             /* bytes, instead of the workunit's bound when sent; 0: the bound */
-    double choice_flops;       /* blended and randomized, for comparing */
-    double fpops_scale;        /* 1 but for anonymous platform */
-    double bound_scale;        /* times which rsc_fpops_bound is sent; see estimate_bound_scale */
-    int64_t daily_limit;       /* jobs, or LIMIT_NONE */
-    int64_t jobs_today;        /* before this request */
-    int64_t app_version_id;    /* as in result: > 0, or -2..-6 */
-    int64_t statistics_id;     /* as in host_app_version */
+    double turnaround;      /* s, until its jobs came back from this host, on the average; 0: none
+                             * did */
+    double memory_peak;     /* bytes, the most of its last jobs on this host; 0: not known */
+    double memory;          /* bytes, instead of the workunit's bound when sent; 0: the bound */
+    double choice_flops;    /* blended and randomized, for comparing */
+    double fpops_scale;     /* 1 but for anonymous platform */
+    double bound_scale;     /* times which rsc_fpops_bound is sent; see estimate_bound_scale */
+    int64_t daily_limit;    /* jobs, or LIMIT_NONE */
+    int64_t jobs_today;     /* before this request */
+    int64_t app_version_id; /* as in result: > 0, or -2..-6 */
+    int64_t statistics_id;  /* as in host_app_version */
     const struct buda_variant *variant; /* of a science app, in the wrapper `version`; NULL: none */
     const struct version_option *wrapper; /* likewise: the wrapper alone; NULL: there is none */
     const struct version_option
