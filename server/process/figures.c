@@ -12,6 +12,7 @@
 #include "server/process/project_keeper.h"
 #include "server/process/project_look.h"
 #include "server/process/server.h"
+#include "server/process/status_gather.h"
 #include "server/process/status_keeper.h"
 
 #include <errno.h>
@@ -194,6 +195,7 @@ static void *run(void *context)
             read(thread->wake, &count, sizeof(count)) < 0)
             continue;
     }
+    status_gather_turn(thread->server); /* what was answered in the last second */
     turn(thread, true);
     return NULL;
 }

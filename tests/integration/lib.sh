@@ -280,7 +280,9 @@ add_host() {
     rows "SET sql_mode = ''; INSERT INTO host SET id = 4242, userid = 1,
           create_time = 1700000000, rpc_seqno = 0, rpc_time = 1700000000"
 }
-reply() { post "$url" "$request" >"$work/reply" && is_reply "$work/reply"; }
+reply() { # $work/replies has a line for each
+    post "$url" "$request" >"$work/reply" && is_reply "$work/reply" && echo >>"$work/replies"
+}
 reply_has() { reply && grep -q "$1" "$work/reply"; }
 reply_lacks() { reply && ! grep -q "$1" "$work/reply"; }
 # counted NAME NUMBER...: so says the JSON object in $figures.
