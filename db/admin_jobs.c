@@ -10,17 +10,6 @@
 
 #include "server/base/banned.h"
 
-/* How many of so many new rows go into one array. InnoDB sets 1, 2, 4, 8 and so on ids aside for
- * it, and drops what is left: of 512 rows 511 ids. BOINC's columns end at 2,147,483,647. */
-static size_t rows_without_gap(size_t count)
-{
-    size_t rows = 1;
-
-    while (2 * rows + 1 <= count)
-        rows = 2 * rows + 1;
-    return rows;
-}
-
 static struct admin_workunit_add_values workunit_values(const struct new_workunit *row)
 {
     return (struct admin_workunit_add_values){.create_time = row->create_time,
@@ -100,14 +89,13 @@ enum status db_admin_workunits_add(struct db *db, struct arena *arena,
     struct admin_workunit_add_values *values =
         ARENA_ARRAY(arena, count, struct admin_workunit_add_values);
     size_t found = 0;
-    enum status status = values == NULL ? STATUS_NO_MEMORY : STATUS_OK;
+    enum status status;
 
-    for (size_t i = 0; status == STATUS_OK && i < count; i++)
+    if (values == NULL)
+        return STATUS_NO_MEMORY;
+    for (size_t i = 0; i < count; i++)
         values[i] = workunit_values(&rows[i]);
-    for (size_t done = 0, part; status == STATUS_OK && done < count; done += part) {
-        part = rows_without_gap(count - done);
-        status = DB_RUN_BULK(db, admin_workunit_add, values + done, part, NULL);
-    }
+    status = DB_RUN_BULK(db, admin_workunit_add, values, count, NULL);
     if (status == STATUS_OK)
         status = db_admin_workunit_ids(db, arena, rows, count, ret_ids, &found);
     return status == STATUS_OK && found < count ? STATUS_DB_BUG : status;
@@ -118,9 +106,10 @@ enum status db_admin_results_add(struct db *db, struct arena *arena, const struc
 {
     struct admin_result_add_values *values =
         ARENA_ARRAY(arena, count, struct admin_result_add_values);
-    enum status status = values == NULL ? STATUS_NO_MEMORY : STATUS_OK;
 
-    for (size_t i = 0; status == STATUS_OK && i < count; i++)
+    if (values == NULL)
+        return STATUS_NO_MEMORY;
+    for (size_t i = 0; i < count; i++)
         values[i] = (struct admin_result_add_values){.create_time = rows[i].create_time,
                                                      .workunitid = rows[i].workunitid,
                                                      .server_state = rows[i].server_state,
@@ -131,11 +120,7 @@ enum status db_admin_results_add(struct db *db, struct arena *arena, const struc
                                                      .appid = rows[i].appid,
                                                      .priority = rows[i].priority,
                                                      .size_class = rows[i].size_class};
-    for (size_t done = 0, part; status == STATUS_OK && done < count; done += part) {
-        part = rows_without_gap(count - done);
-        status = DB_RUN_BULK(db, admin_result_add, values + done, part, NULL);
-    }
-    return status;
+    return DB_RUN_BULK(db, admin_result_add, values, count, NULL);
 }
 
 enum status db_admin_target_exists(struct db *db, const struct job_target *target, bool *ret_exists)
@@ -155,19 +140,16 @@ enum status db_admin_assignments_add(struct db *db, struct arena *arena,
 {
     struct admin_assignment_add_values *values =
         ARENA_ARRAY(arena, count, struct admin_assignment_add_values);
-    enum status status = values == NULL ? STATUS_NO_MEMORY : STATUS_OK;
 
-    for (size_t i = 0; status == STATUS_OK && i < count; i++)
+    if (values == NULL)
+        return STATUS_NO_MEMORY;
+    for (size_t i = 0; i < count; i++)
         values[i] = (struct admin_assignment_add_values){.create_time = now,
                                                          .target_id = target->id,
                                                          .target_type = target->type,
                                                          .multi = target->is_multi,
                                                          .workunitid = workunitids[i]};
-    for (size_t done = 0, part; status == STATUS_OK && done < count; done += part) {
-        part = rows_without_gap(count - done);
-        status = DB_RUN_BULK(db, admin_assignment_add, values + done, part, NULL);
-    }
-    return status;
+    return DB_RUN_BULK(db, admin_assignment_add, values, count, NULL);
 }
 
 enum status db_admin_message_add(struct db *db, int64_t hostid, struct text variety,

@@ -610,6 +610,16 @@ uint64_t mariadb_meant(const struct statement_definition *definition, const stru
     return meant;
 }
 
+/* How many of so many new rows take no id more than they are (statements.def, NEW). */
+static size_t rows_without_gap(size_t count)
+{
+    size_t rows = 1;
+
+    while (2 * rows + 1 <= count)
+        rows = 2 * rows + 1;
+    return rows;
+}
+
 /* How many of the rows go into one packet, which the server has to take. */
 static size_t array_rows(const struct db *db, const struct statement_definition *definition,
                          const struct value_rows *rows, size_t list_size)
@@ -623,7 +633,7 @@ static size_t array_rows(const struct db *db, const struct statement_definition 
             break;
         end++;
     }
-    return end;
+    return definition->count == COUNT_NEW && end > 0 ? rows_without_gap(end) : end;
 }
 
 /* The longest list of the rows of values; 1 where the statement has none. */

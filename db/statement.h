@@ -47,7 +47,7 @@ struct db_row_type {
     size_t size;
 };
 /* COUNT and LATEST of statements.def. */
-enum statement_count { COUNT_ALL, COUNT_BOTH, COUNT_ASKED, COUNT_SINGLY, COUNT_MENDED };
+enum statement_count { COUNT_ALL, COUNT_NEW, COUNT_BOTH, COUNT_ASKED, COUNT_SINGLY, COUNT_MENDED };
 enum statement_latest { LATEST_NOW, LATEST_AHEAD, LATEST_END };
 struct statement_definition {
     const char *name, *sql;

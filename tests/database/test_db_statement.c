@@ -156,6 +156,35 @@ static void a_connection_prepares_a_bounded_number(void **state)
     assert_in_range(count, 100, 300);
 }
 
+/* Whether rows that are compared get ids by AUTO_INCREMENT is seen from the schema. */
+static void rows_that_get_ids_are_called_new(void **state)
+{
+    struct test_database *database = test_database_create(true, NULL);
+    static const char insert[] = "INSERT INTO ";
+    size_t count = 0;
+
+    (void)state;
+    for (int i = 0; i < STATEMENT_FILES; i++) {
+        const struct statement_definition *definition = statement_definition((enum statement)i);
+        const char *table = definition->sql + sizeof(insert) - 1;
+        bool has_ids;
+
+        if (strncmp(definition->sql, insert, sizeof(insert) - 1) != 0 ||
+            (definition->count != COUNT_ALL && definition->count != COUNT_NEW))
+            continue;
+        has_ids = test_sql_integer(database,
+                                   "SELECT COUNT(*) FROM information_schema.COLUMNS"
+                                   " WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = '%.*s'"
+                                   " AND EXTRA = 'auto_increment'",
+                                   (int)strcspn(table, " "), table) > 0;
+        if (has_ids != (definition->count == COUNT_NEW))
+            fail_msg("%s is of rows that get %s ids", definition->name, has_ids ? "their" : "no");
+        count += has_ids;
+    }
+    assert_int_equal(count, 13);
+    test_database_destroy(database);
+}
+
 /* What may wait is kept by its values, and passed by for others' rows. */
 static void what_may_wait_says_whose_rows_it_writes(void **state)
 {
@@ -350,6 +379,7 @@ int main(void)
         cmocka_unit_test(derived_columns_are_left_out_where_they_are_always_0),
         cmocka_unit_test(a_connection_prepares_a_bounded_number),
         cmocka_unit_test(a_count_that_falls_short_is_noticed),
+        cmocka_unit_test(rows_that_get_ids_are_called_new),
         cmocka_unit_test(what_may_wait_says_whose_rows_it_writes),
         cmocka_unit_test(what_may_fall_short_goes_singly),
         cmocka_unit_test(all_statements_can_be_printed),
