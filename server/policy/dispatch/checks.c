@@ -128,17 +128,18 @@ static int64_t hurry_within(const struct host_view *view, int64_t batch)
     return found != NULL ? found->within : 0;
 }
 
-/* How soon the host returns jobs of an app, s: those of the version with which it is soonest; while
- * none has come back, jobs of all apps. 0: not known. */
-static double usual_turnaround(const struct host_view *view, int64_t appid)
+/* How soon the host returns jobs like this one, s: those of the version with which it is soonest;
+ * jobs of all apps while none has come back, and for the client's own versions, of which it may
+ * list many. 0: not known. */
+static double usual_turnaround(const struct host_view *view, const struct job *job)
 {
-    struct option_span all = version_options_all(&view->options);
+    const struct option_span span = version_options_for(&view->options, job->workunit->buda_app);
     double least = 0;
 
-    for (size_t i = 0; i < all.count; i++) {
-        const struct version_option *option = &all.items[i];
+    for (size_t i = 0; view->options.own == NULL && i < span.count; i++) {
+        const struct version_option *option = &span.items[i];
 
-        if (option->app->id == appid && option->is_runnable && option->turnaround > 0 &&
+        if (option->app == job->app && option->is_runnable && option->turnaround > 0 &&
             (least == 0 || option->turnaround < least))
             least = option->turnaround;
     }
@@ -153,7 +154,7 @@ static bool returns_soon(struct job_question *question)
 
     if (within == 0)
         return true;
-    turnaround = usual_turnaround(question->view, question->job->app->id);
+    turnaround = usual_turnaround(question->view, question->job);
     if (turnaround > 0 && turnaround <= within)
         return true;
     question->need = within;
