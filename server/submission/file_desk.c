@@ -12,16 +12,15 @@
 #include "server/project/hierarchy.h"
 #include "server/submit/inputs_lock.h"
 #include "server/submit/placed_list.h"
+#include "server/submit/stage.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "server/base/banned.h"
 
-#define GIGABYTE 1073741824.0
 enum { PLACE_TRIES = 3 /* what is in the way may be taken away */ };
 
 struct job_file_coming {
@@ -246,18 +245,9 @@ enum status files_upload_open(struct files_upload *upload)
     return upload->descriptor >= 0 ? STATUS_OK : fail_io(upload, "written");
 }
 
-static bool has_room(const struct files_upload *upload, size_t bytes)
-{
-    struct statvfs disk;
-
-    return fstatvfs(upload->descriptor, &disk) != 0 ||
-           (double)disk.f_bavail * (double)disk.f_frsize - (double)bytes >=
-               upload->desk->config->upload_min_free_gb * GIGABYTE;
-}
-
 enum status files_upload_add(struct files_upload *upload, struct text bytes)
 {
-    if (!has_room(upload, bytes.length))
+    if (!stage_leaves_room(upload->desk->config, upload->descriptor, (int64_t)bytes.length))
         return fail(upload->desk->failure, STATUS_IO, "the project's disk is full");
     if (!file_write_all(upload->descriptor, bytes))
         return fail_io(upload, "written");

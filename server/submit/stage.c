@@ -155,13 +155,11 @@ static enum status copy_content(const struct stage *stage, const struct copy_sou
     return is_copied ? STATUS_OK : STATUS_IO;
 }
 
-/* What submitters bring does not fill the disk. */
-static bool has_room(const struct stage *stage, int64_t bytes)
+bool stage_leaves_room(const struct config *config, int descriptor, int64_t bytes)
 {
-    const struct config *config = stage->config;
     struct statvfs disk;
 
-    return statvfs(text_string(stage->arena, config->download_dir), &disk) != 0 ||
+    return fstatvfs(descriptor, &disk) != 0 ||
            (double)disk.f_bavail * (double)disk.f_frsize - (double)bytes >=
                config->upload_min_free_gb * GIGABYTE;
 }
@@ -173,13 +171,14 @@ static enum status copy_open(const struct stage *stage, const struct copy_source
     enum status status;
     int to;
 
-    if (from->bytes_brought > 0 && !has_room(stage, from->bytes_brought))
-        return fail(failure, STATUS_IO, "the project's disk is full");
     placed_list_add(stage->placed, temporary, -1, target);
     to = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, mode);
     if (to < 0)
         return fail_io(failure, temporary, "create");
-    status = copy_content(stage, from, to, temporary, failure);
+    if (from->bytes_brought > 0 && !stage_leaves_room(stage->config, to, from->bytes_brought))
+        status = fail(failure, STATUS_IO, "the project's disk is full");
+    else
+        status = copy_content(stage, from, to, temporary, failure);
     if (status == STATUS_OK &&
         (!file_give(to, target) || fchmod(to, mode) != 0 || !inputs_made(to) || fsync(to) != 0))
         status = fail_io(failure, temporary, "copy");
@@ -460,7 +459,8 @@ static enum status place_named(struct stage *stage, const struct copy_source *fr
 enum status stage_content(struct stage *stage, struct text content, struct job_file *ret_file,
                           struct failure *failure)
 {
-    const struct copy_source from = {.descriptor = -1, .text = content};
+    const struct copy_source from = {
+        .descriptor = -1, .text = content, .bytes_brought = (int64_t)content.length};
     struct staged new = {.file.bytes = (int64_t)content.length}, *staged;
     enum status status = need_folder(stage, failure);
 

@@ -35,7 +35,10 @@ void stage_watch(struct stage *stage, const struct file_watch *watch);
 void stage_list(struct stage *stage, struct placed_list *placed);
 /* From now on an argument is a name, which lies in the download folders, and never a path. */
 void stage_refuse_paths(struct stage *stage);
-/* An input file with this content, named jf_ and its MD5. */
+/* What submitters bring does not fill the disk: whether, beside so many bytes more,
+ * upload_min_free_gb stay free where the open file lies. */
+bool stage_leaves_room(const struct config *config, int descriptor, int64_t bytes);
+/* An input file with this content, named jf_ and its MD5. `upload_min_free_gb` stays free. */
 MUST_CHECK enum status stage_content(struct stage *stage, struct text content,
                                      struct job_file *ret_file, struct failure *failure);
 /* One with the content of a file of this user's sandbox (sandbox.h), named likewise. It stays what

@@ -513,6 +513,7 @@ sed -i "s|<submission>1|<upload_min_free_gb>1000000</upload_min_free_gb>&|; s|<u
 reload_submission
 printf 'one too many' >"$sandbox/1/more"
 claim "a disk is not filled from a sandbox" not_made 'disk is full' '' "$(boxed box_11 more)"
+claim "nor by what is given inline" not_made 'disk is full' '' "$(job box_12 'one too many')"
 sed -i "s|<upload_min_free_gb>1000000<|<upload_min_free_gb>0<|" "$project/config.xml"
 reload_submission
 claim "nothing is left behind of sandboxes" is "$(find "$project/download" -name '*.new')" ''

@@ -424,6 +424,8 @@ static void who_waits_can_end_it(void **state)
 static void a_disk_is_not_filled(void **state)
 {
     struct fixture *fixture = *state;
+    struct stage *stage = stage_create(fixture->arena, &fixture->config);
+    struct job_file file;
 
     write_file(fixture, "sandbox/7/a", "hello");
     fixture->config.upload_min_free_gb = 1e12;
@@ -432,6 +434,10 @@ static void a_disk_is_not_filled(void **state)
     assert_taken(fixture, "a", "hello");
     fixture->config.upload_min_free_gb = 1e12;
     assert_taken(fixture, "a", "hello"); /* nothing comes there: it is there */
+    assert_status(STATUS_IO, stage_content(stage, TEXT("given inline"), &file, &fixture->failure));
+    assert_non_null(strstr(fixture->failure.text, "disk is full"));
+    stage_end(stage, true);
+    assert_int_equal(files_in(fixture, "download"), 1);
 }
 
 /* A place that is made of the content has that content. */
