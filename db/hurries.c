@@ -44,3 +44,8 @@ enum status db_hurry_copy(struct db *db, const int64_t *workunitids, size_t coun
 {
     return DB_RUN(db, hurry_copy, NULL, .ids = {workunitids, count}, .now = now);
 }
+
+enum status db_hurry_settle(struct db *db, const int64_t *workunitids, size_t count)
+{
+    return DB_RUN(db, hurry_settle, NULL, .ids = {workunitids, count});
+}

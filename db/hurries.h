@@ -24,5 +24,8 @@ MUST_CHECK enum status db_hurry_answers(struct db *db, struct arena *arena, int6
  * those that lack a result already. */
 MUST_CHECK enum status db_hurry_copy(struct db *db, const int64_t *workunitids, size_t count,
                                      int64_t now);
+/* Jobs that have as many results as they want, want as many as their quorum from now on. Jobs with
+ * an answer, an error, or a quorum of results to compare are left alone. */
+MUST_CHECK enum status db_hurry_settle(struct db *db, const int64_t *workunitids, size_t count);
 
 #endif

@@ -83,7 +83,9 @@ static enum status write_plan(void *subject)
     struct db *db = work->owner->db;
     enum status status = STATUS_OK;
 
-    if (work->plan.job_count > 0)
+    if (work->plan.settled_count > 0)
+        status = db_hurry_settle(db, work->plan.settled, work->plan.settled_count);
+    if (status == STATUS_OK && work->plan.job_count > 0)
         status = db_hurry_copy(db, work->plan.jobs, work->plan.job_count, work->now);
     if (status == STATUS_OK)
         status = db_hurry_limit(db, work->batch, work->plan.within);
@@ -108,8 +110,8 @@ enum status hurry_batch(struct pass_owner *owner, const struct hurries *hurries,
     /* If not, no limit of former times may stay. */
     if (unfinished > 0 && unfinished <= OPEN_MOST && hurry_is_wanted(owner, hurries, batch))
         status = decide(&work);
-    if (status == STATUS_OK &&
-        (work.plan.job_count > 0 || work.plan.within != (known != NULL ? known->within : 0)))
+    if (status == STATUS_OK && (work.plan.job_count > 0 || work.plan.settled_count > 0 ||
+                                work.plan.within != (known != NULL ? known->within : 0)))
         status = repeat_transaction(owner->db, write_plan, &work);
     pass_progress(owner, "jobs given to one host more", (int64_t)work.plan.job_count);
     arena_rewind(owner->arena, mark);

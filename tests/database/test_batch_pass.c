@@ -470,12 +470,21 @@ static void late_jobs_get_one_result_more(void **state)
         fixture->database,
         "INSERT INTO result (name, workunitid, appid, batch, server_state)"
         " SELECT CONCAT(name, '_1'), id, appid, batch, 2 FROM workunit WHERE target_nresults > 1");
+    pass(NOW); /* each has what it was to have: if it is lost, nobody makes it again by itself */
+    assert_i64(wanted_results("TRUE"), 0);
     pass(NOW);
-    assert_i64(wanted_results("TRUE"), 20);
+    assert_i64(wanted_results("TRUE"), 0);
     /* another program that saw the jobs before */
     assert_status(STATUS_OK, db_hurry_copy(fixture->db, (const int64_t[]){590, 591}, 2, NOW));
     assert_status(STATUS_OK, db_commit(fixture->db));
-    assert_i64(wanted_results("TRUE"), 20);
+    assert_i64(wanted_results("TRUE"), 0);
+    test_sql(fixture->database,
+             "UPDATE workunit SET target_nresults = 2 WHERE id IN (590, 591);"
+             "UPDATE result SET server_state = 5, outcome = 1, validate_state = 4"
+             " WHERE workunitid = 590 AND server_state = 4");
+    assert_status(STATUS_OK, db_hurry_settle(fixture->db, (const int64_t[]){590, 591}, 2));
+    assert_status(STATUS_OK, db_commit(fixture->db));
+    assert_i64(wanted_results("TRUE"), 1); /* a quorum that may have to be decided by one more */
 }
 
 static void a_host_is_slow_with_one_version_only(void **state)

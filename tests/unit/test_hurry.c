@@ -41,6 +41,7 @@ static struct open_result_row *add(int64_t job, double usual, double since)
                                     .avg_turnaround = usual * HOUR,
                                     .heard_time = NOW,
                                     .min_quorum = 1,
+                                    .target_nresults = 1,
                                     .max_total_results = 20,
                                     .max_error_results = 10,
                                     .results = 1};
@@ -213,6 +214,39 @@ static void copies_under_way_count(void **state)
     assert_i64((int64_t)plan.job_count, 22);
 }
 
+/* Else the transition would make a lost copy again and again, beyond what copies may take. */
+static void who_has_a_copy_wants_no_more_than_the_quorum(void **state)
+{
+    static const struct {
+        int64_t quorum, wanted, successes, with_hosts, unsent;
+        bool is_settled;
+    } cases[] = {{1, 2, 0, 1, 1, true},  {1, 2, 0, 2, 0, true},  {1, 2, 0, 1, 0, false},
+                 {1, 1, 0, 1, 0, false}, {0, 1, 0, 1, 0, false}, {2, 3, 1, 2, 0, true},
+                 {2, 3, 1, 1, 0, false}, {2, 3, 2, 1, 0, false}, {2, 2, 0, 2, 0, false}};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        open_count = 0;
+        for (int64_t result = 0; result < cases[i].with_hosts; result++)
+            (void)add(1, 20, 1);
+        for (int64_t result = 0; result < cases[i].unsent; result++)
+            (void)add_unsent(1);
+        for (size_t row = 0; row < open_count; row++) {
+            open_rows[row].min_quorum = cases[i].quorum;
+            open_rows[row].target_nresults = cases[i].wanted;
+            open_rows[row].successes = cases[i].successes;
+        }
+        (void)add(2, 20, 1);
+        decide_at(ANSWERS);
+        assert_i64((int64_t)plan.settled_count, cases[i].is_settled);
+        if (cases[i].is_settled)
+            assert_i64(plan.settled[0], 1);
+        add_unsent(3); /* far from the end */
+        decide_at(ANSWERS);
+        assert_i64((int64_t)plan.settled_count, 0);
+    }
+}
+
 static void what_a_quorum_lacks_is_no_copy(void **state)
 {
     (void)state;
@@ -297,6 +331,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_part_gets_one_the_latest_first, setup,
                                         case_arena_teardown),
         cmocka_unit_test_setup_teardown(copies_under_way_count, setup, case_arena_teardown),
+        cmocka_unit_test_setup_teardown(who_has_a_copy_wants_no_more_than_the_quorum, setup,
+                                        case_arena_teardown),
         cmocka_unit_test_setup_teardown(what_a_quorum_lacks_is_no_copy, setup, case_arena_teardown),
         cmocka_unit_test_setup_teardown(what_is_left_is_for_those_who_return_it_soon, setup,
                                         case_arena_teardown),

@@ -82,6 +82,17 @@ static struct open_job take_job(const struct hurry_facts *facts, size_t at)
     return job;
 }
 
+/* Whether it wants more results than its quorum, and has them. If so many are there to compare, a
+ * validation may have asked for more. */
+static bool is_settled(const struct open_job *job)
+{
+    const struct open_result_row *row = job->first;
+    int64_t quorum = row->min_quorum > 1 ? row->min_quorum : 1;
+
+    return row->target_nresults > quorum && row->successes < quorum &&
+           row->successes + (int64_t)job->count >= row->target_nresults;
+}
+
 /* Whether the transition would make one more result, and another loss after it would not end the
  * job. */
 static bool may_have_copy(const struct open_job *job)
@@ -154,13 +165,12 @@ static int64_t decide_within(const struct hurry_facts *facts, size_t unsent)
 }
 
 /* How many jobs may get one result more; `rest` are without an answer, `copies` under way. */
-static size_t room_for_copies(const struct hurry_facts *facts, size_t rest, size_t without_host,
-                              size_t copies)
+static size_t room_for_copies(const struct hurry_facts *facts, size_t rest, size_t copies)
 {
     size_t most = (facts->answer_count + rest) * COPIED_PERCENT / 100;
 
     most = most > COPIED_LEAST ? most : COPIED_LEAST;
-    return without_host <= rest / UNSENT_PART && copies < most ? most - copies : 0;
+    return copies < most ? most - copies : 0;
 }
 
 enum status hurry_decide(const struct hurry_facts *facts, struct arena *arena,
@@ -168,10 +178,11 @@ enum status hurry_decide(const struct hurry_facts *facts, struct arena *arena,
 {
     struct open_job *jobs = ARENA_ARRAY(arena, facts->open_count, struct open_job);
     int64_t *ids = ARENA_ARRAY(arena, facts->open_count, int64_t);
-    size_t count = 0, without_host = 0, unsent = 0, copies = 0, room;
+    int64_t *settled = ARENA_ARRAY(arena, facts->open_count, int64_t);
+    size_t count = 0, without_host = 0, unsent = 0, copies = 0, settled_count = 0, room;
 
-    *ret_plan = (struct hurry_plan){.within = 0};
-    if (jobs == NULL || ids == NULL)
+    *ret_plan = (struct hurry_plan){.jobs = ids, .settled = settled};
+    if (jobs == NULL || ids == NULL || settled == NULL)
         return STATUS_NO_MEMORY;
     if (facts->answer_count < ANSWERS_LEAST)
         return STATUS_OK;
@@ -180,10 +191,14 @@ enum status hurry_decide(const struct hurry_facts *facts, struct arena *arena,
         without_host += jobs[count].sent == 0;
         unsent += jobs[count].unsent;
         copies += copies_of(facts, &jobs[count]);
+        if (is_settled(&jobs[count]))
+            settled[settled_count++] = jobs[count].first->workunitid;
     }
     ret_plan->within = decide_within(facts, unsent);
-    room = room_for_copies(facts, count, without_host, copies);
-    ret_plan->jobs = ids;
+    if (without_host > count / UNSENT_PART)
+        return STATUS_OK;
+    ret_plan->settled_count = settled_count;
+    room = room_for_copies(facts, count, copies);
     ret_plan->job_count = find_late(facts, jobs, count);
     if (ret_plan->job_count > room)
         ret_plan->job_count = room;

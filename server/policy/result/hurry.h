@@ -32,6 +32,9 @@ struct hurry_plan {
                      * due after it; 0: all */
     int64_t *jobs;  /* that are to have one more result, by rising id; in the arena */
     size_t job_count;
+    int64_t *settled; /* likewise: that have what they were to have, and want no more than their
+                       * quorum: a copy that is lost is not made again by itself */
+    size_t settled_count;
 };
 /* STATUS_NO_MEMORY. */
 MUST_CHECK enum status hurry_decide(const struct hurry_facts *facts, struct arena *arena,
