@@ -10,8 +10,8 @@
 #include "server/project/catalog.h"
 #include "tests/scenarios/story.h"
 #include "tests/support/database.h"
+#include "tests/support/folder.h"
 
-#include <ftw.h>
 #include <stdio.h>
 
 #include "server/base/banned.h"
@@ -317,20 +317,12 @@ void world_open(struct story *story)
     test_sql(story->database, "SET sql_mode = ''; SET NAMES binary");
 }
 
-static int remove_one(const char *path, const struct stat *info, int kind, struct FTW *at)
-{
-    (void)info;
-    (void)kind;
-    (void)at;
-    return remove(path);
-}
-
 void world_close(struct story *story)
 {
     catalog_release(story->catalog);
     plan_classes_free(&story->plan_classes);
     if (story->buda_folder != NULL)
-        (void)nftw(story->buda_folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+        (void)test_folder_remove(story->buda_folder);
     db_close(story->db);
     files_destroy(story->files);
     test_sql(story->database, "DROP DATABASE IF EXISTS " TEXT_FORMAT,

@@ -5,9 +5,9 @@
 
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
+#include "tests/support/folder.h"
 #include "tests/support/test.h"
 
-#include <ftw.h>
 #include <malloc.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -34,19 +34,11 @@ static int begin(void **state)
     return mkdtemp(root) == NULL || arena == NULL;
 }
 
-static int remove_one(const char *path, const struct stat *info, int kind, struct FTW *ftw)
-{
-    (void)info;
-    (void)kind;
-    (void)ftw;
-    return remove(path);
-}
-
 static int end(void **state)
 {
     (void)state;
     arena_destroy(arena);
-    return nftw(root, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    return test_folder_remove(root);
 }
 
 static void make_folder(const char *name)

@@ -10,11 +10,11 @@
 #include "server/base/log.h"
 #include "server/project/catalog.h"
 #include "server/rpc/request.h"
+#include "tests/support/folder.h"
 #include "tests/support/requests.h"
 #include "tests/support/test.h"
 
 #include <fcntl.h>
-#include <ftw.h>
 #include <glob.h>
 #include <stdlib.h>
 #include <sys/stat.h>
@@ -54,12 +54,6 @@ static int make_project(void **state)
     return 0;
 }
 
-static int remove_one(const char *path, const struct stat *info, int kind, struct FTW *ftw)
-{
-    (void)info, (void)kind, (void)ftw;
-    return remove(path);
-}
-
 static int remove_project(void **state)
 {
     (void)state;
@@ -67,7 +61,7 @@ static int remove_project(void **state)
     files = (glob_t){0};
     recording_clear(&recording);
     arena_destroy(arena);
-    return nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    return test_folder_remove(folder);
 }
 
 static void record(void)

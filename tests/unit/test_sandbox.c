@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Input files out of a submitter's sandbox: of both kinds of BOINC's web pages, and never anything
  * else. */
+#include "tests/support/folder.h"
 #include "tests/support/test.h"
 
 #include "config/config.h"
@@ -62,17 +63,11 @@ static int setup(void **state)
     return 0;
 }
 
-static int remove_one(const char *path, const struct stat *info, int kind, struct FTW *where)
-{
-    (void)info, (void)kind, (void)where;
-    return remove(path);
-}
-
 static int teardown(void **state)
 {
     struct fixture *fixture = *state;
 
-    (void)nftw(fixture->dir, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    (void)test_folder_remove(fixture->dir);
     arena_destroy(fixture->arena);
     free(fixture);
     return 0;

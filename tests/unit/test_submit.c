@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Keys, versions, staging, job lines, the master page: everything of server/submit/ that needs
  * files but no database. */
+#include "tests/support/folder.h"
 #include "tests/support/test.h"
 
 #include "config/config.h"
@@ -19,7 +20,6 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <sys/file.h>
@@ -50,16 +50,10 @@ static int setup(void **state)
     return mkdir(text_string(fixture->arena, fixture->config.download_dir), 0755);
 }
 
-static int remove_one(const char *path, const struct stat *info, int kind, struct FTW *where)
-{
-    (void)info, (void)kind, (void)where;
-    return remove(path);
-}
-
 static int teardown(void **state)
 {
     struct fixture *fixture = *state;
-    (void)nftw(fixture->dir, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    (void)test_folder_remove(fixture->dir);
     arena_destroy(fixture->arena);
     free(fixture);
     return 0;

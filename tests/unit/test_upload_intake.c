@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Whole requests to upload, in pieces of every size: what stands on the disk and in the answer. */
+#include "tests/support/folder.h"
 #include "tests/support/test.h"
 
 #include "config/config.h"
@@ -15,7 +16,6 @@
 #include "server/base/file.h"
 #include "server/base/log.h"
 
-#include <ftw.h>
 #include <stdlib.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -79,19 +79,11 @@ static int setup(void **state)
     return 0;
 }
 
-static int remove_entry(const char *path, const struct stat *info, int kind, struct FTW *where)
-{
-    (void)info;
-    (void)kind;
-    (void)where;
-    return remove(path);
-}
-
 static int teardown(void **state)
 {
     upload_project_release(project);
     project = NULL;
-    (void)nftw(folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+    (void)test_folder_remove(folder);
     return case_arena_teardown(state);
 }
 

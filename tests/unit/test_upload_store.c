@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Files of uploads in a folder of their own: where they lie, what may not happen to them. */
+#include "tests/support/folder.h"
 #include "tests/support/test.h"
 
 #include "server/upload/upload_store.h"
@@ -12,7 +13,6 @@
 
 #include <errno.h>
 #include <fcntl.h>
-#include <ftw.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -70,14 +70,6 @@ static int setup(void **state)
     return 0;
 }
 
-static int remove_entry(const char *path, const struct stat *info, int kind, struct FTW *where)
-{
-    (void)info;
-    (void)kind;
-    (void)where;
-    return remove(path);
-}
-
 /* The superuser may open anything: as somebody who has the folder, but not the superuser's rights.
  */
 static void become_another(void)
@@ -95,7 +87,7 @@ static int teardown(void **state)
         return 1;
     upload_store_close(store);
     store = NULL;
-    (void)nftw(folder, remove_entry, 16, FTW_DEPTH | FTW_PHYS);
+    (void)test_folder_remove(folder);
     return case_arena_teardown(state);
 }
 

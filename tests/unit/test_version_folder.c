@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Folders of versions: which files they have, and what version.xml says of them. */
+#include "tests/support/folder.h"
 #include "tests/support/test.h"
 
 #include "server/base/arena.h"
@@ -7,7 +8,6 @@
 #include "server/base/file.h"
 #include "server/submit/version_folder.h"
 
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -33,16 +33,10 @@ static int setup(void **state)
     return arena == NULL;
 }
 
-static int remove_one(const char *path, const struct stat *info, int kind, struct FTW *where)
-{
-    (void)info, (void)kind, (void)where;
-    return remove(path);
-}
-
 static int teardown(void **state)
 {
     (void)state;
-    (void)nftw(dir, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+    (void)test_folder_remove(dir);
     arena_destroy(arena);
     return 0;
 }
