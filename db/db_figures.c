@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "db/figure_rows.h"
+#include "db/hurries.h"
 #include "db/mariadb.h"
 #include "server/base/arena.h"
 
@@ -110,10 +111,11 @@ enum status db_batch_part(struct db *db, int64_t batch, int64_t first, int64_t m
                   .most = most);
 }
 
-enum status db_batch_copies(struct db *db, int64_t batch, int64_t most, int64_t *ret_copies)
+enum status db_batch_copies(struct db *db, int64_t batch, int64_t *ret_copies)
 {
     struct batch_copies_row row = {.copies = 0};
-    enum status status = DB_ONE(db, figures_batch_copies, NULL, &row, .batch = batch, .most = most);
+    enum status status =
+        DB_ONE(db, figures_batch_copies, NULL, &row, .batch = batch, .most = HURRY_JOBS_MOST);
 
     *ret_copies = row.copies;
     return status;

@@ -72,9 +72,8 @@ MUST_CHECK enum status db_batch_span(struct db *db, struct arena *arena, int64_t
 /* How `most` jobs of it fare, by rising number from `first` on. */
 MUST_CHECK enum status db_batch_part(struct db *db, int64_t batch, int64_t first, int64_t most,
                                      struct batch_part_row *ret_part);
-/* Results, unsent or with hosts, that its jobs have beyond what they lack: of the first `most` jobs
- * without an answer. Reads all jobs of the batch. */
-MUST_CHECK enum status db_batch_copies(struct db *db, int64_t batch, int64_t most,
-                                       int64_t *ret_copies);
+/* Results, unsent or with hosts, that its jobs have beyond what they lack: of the first
+ * HURRY_JOBS_MOST without an answer. Reads all jobs of the batch. */
+MUST_CHECK enum status db_batch_copies(struct db *db, int64_t batch, int64_t *ret_copies);
 
 #endif

@@ -5,6 +5,9 @@
 
 #include "db/db.h"
 
+/* With more jobs without an answer a batch is not near its end. */
+#define HURRY_JOBS_MOST 20000
+
 /* Somebody wants this batch to be in a hurry, or not any more. */
 MUST_CHECK enum status db_hurry_want(struct db *db, int64_t batch, bool is_wanted);
 /* within: s, 0: any host gets what is left. */

@@ -9,11 +9,7 @@
 
 #include "server/base/banned.h"
 
-enum {
-    OPEN_MOST = 20000, /* jobs: with more of them without an answer a batch is not near its end */
-    RESULTS_MOST = 2 * OPEN_MOST,
-    ANSWERS_MOST = 1000
-};
+enum { RESULTS_MOST = 2 * HURRY_JOBS_MOST, ANSWERS_MOST = 1000 };
 
 struct hurries {
     const struct hurry_row *rows;
@@ -108,7 +104,7 @@ enum status hurry_batch(struct pass_owner *owner, const struct hurries *hurries,
     enum status status = STATUS_OK;
 
     /* If not, no limit of former times may stay. */
-    if (unfinished > 0 && unfinished <= OPEN_MOST && hurry_is_wanted(owner, hurries, batch))
+    if (unfinished > 0 && unfinished <= HURRY_JOBS_MOST && hurry_is_wanted(owner, hurries, batch))
         status = decide(&work);
     if (status == STATUS_OK && (work.plan.job_count > 0 || work.plan.settled_count > 0 ||
                                 work.plan.within != (known != NULL ? known->within : 0)))

@@ -17,11 +17,10 @@
 enum {
     HOUR_S = 3600,
     DAY_S = 86400,
-    RUNTIMES_MOST = 10000,                       /* results of an application that are looked at */
-    BATCH_PARTS = 20,                            /* of a large batch, each with ... */
-    BATCH_PART_JOBS = 500,                       /* ... so many jobs */
-    BATCH_WHOLE = BATCH_PARTS * BATCH_PART_JOBS, /* up to so many jobs all are looked at */
-    COPIED_MOST = 20000 /* jobs without an answer: with more a batch has no copies (hurry_pass.c) */
+    RUNTIMES_MOST = 10000,                      /* results of an application that are looked at */
+    BATCH_PARTS = 20,                           /* of a large batch, each with ... */
+    BATCH_PART_JOBS = 500,                      /* ... so many jobs */
+    BATCH_WHOLE = BATCH_PARTS * BATCH_PART_JOBS /* up to so many jobs all are looked at */
 };
 #define COUNT_BYTES_MAX ((size_t)4 * 1024 * 1024)
 /* Credit of a computer of 1 GFLOPS in a day. */
@@ -135,9 +134,8 @@ static enum status count_batch(struct db *db, struct arena *arena, const struct 
             batch->created = part.created;
         }
     }
-    return status == STATUS_OK && batch->hurry
-               ? db_batch_copies(db, batch->id, COPIED_MOST, &batch->copies)
-               : status;
+    return status == STATUS_OK && batch->hurry ? db_batch_copies(db, batch->id, &batch->copies)
+                                               : status;
 }
 
 static enum status count_batches(struct db *db, struct arena *arena, const struct config *config,
