@@ -65,7 +65,9 @@ static void what_must_stop_and_what_may_go_on(void **state)
         {"astro_assimilator.py", FATE_STAYS},
         {"fcgi_file_upload_handler", FATE_STAYS},
         {"size_census.php", FATE_STAYS},
+        {"batch_accel.php", FATE_STAYS},
         {"census", FATE_IDLE},
+        {"delete_job_files", FATE_IDLE},
         {"my_feeder", FATE_COUNT},
         {"", FATE_COUNT},
     };
