@@ -361,16 +361,18 @@ static void in_a_hurry_jobs_are_due_sooner(void **state)
     }
 }
 
-/* How soon a host returns jobs of other apps says little of this one. */
+/* How soon a host returns jobs of other apps says little of this one; if it has none of them, its
+ * latest jobs say most. */
 static void the_end_of_a_batch_is_for_hosts_that_return_the_app_soon(void **state)
 {
     static const struct {
         double of_all, of_version, of_other_app, of_other_version;
         bool other_runs, is_sent;
-    } cases[] = {{500, 0, 0, 0, true, true},     {501, 0, 0, 0, true, false},
-                 {0, 0, 0, 0, true, false},      {900, 500, 0, 0, true, true},
-                 {100, 501, 0, 0, true, false},  {900, 501, 400, 0, true, false},
-                 {900, 501, 0, 400, true, true}, {900, 501, 0, 400, false, false}};
+    } cases[] = {{500, 0, 0, 0, true, true},       {501, 0, 0, 0, true, false},
+                 {0, 0, 0, 0, true, false},        {500, 900, 0, 0, true, true},
+                 {501, 100, 0, 100, true, false},  {900, 500, 400, 0, true, true},
+                 {100, 501, 400, 0, true, false},  {500, 0, 400, 0, true, true},
+                 {900, 501, 400, 400, true, true}, {900, 501, 400, 400, false, false}};
     static struct hurry_row hurry = {.id = 7, .within = 500};
 
     (void)state;

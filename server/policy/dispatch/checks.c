@@ -128,15 +128,28 @@ static int64_t hurry_within(const struct host_view *view, int64_t batch)
     return found != NULL ? found->within : 0;
 }
 
-/* How soon the host returns jobs like this one, s: those of the version with which it is soonest;
- * jobs of all apps while none has come back, and for the client's own versions, of which it may
- * list many. 0: not known. */
+static bool returns_other_apps(const struct host_view *view, const struct app_row *app)
+{
+    const struct option_span all = version_options_all(&view->options);
+
+    for (size_t i = 0; i < all.count; i++)
+        if (all.items[i].app != app && all.items[i].turnaround > 0)
+            return true;
+    return false;
+}
+
+/* How soon the host returns jobs like this one, s. Where they are all of one app, its latest ones
+ * tell best: those of a version are a mean of very many. Where they are not, those of the version
+ * with which it is soonest; jobs of all apps while none has come back, and for the client's own
+ * versions, of which it may list many. 0: not known. */
 static double usual_turnaround(const struct host_view *view, const struct job *job)
 {
     const struct option_span span = version_options_for(&view->options, job->workunit->buda_app);
     double least = 0;
 
-    for (size_t i = 0; view->options.own == NULL && i < span.count; i++) {
+    if (view->options.own != NULL || !returns_other_apps(view, job->app))
+        return view->host->avg_turnaround;
+    for (size_t i = 0; i < span.count; i++) {
         const struct version_option *option = &span.items[i];
 
         if (option->app == job->app && option->is_runnable && option->turnaround > 0 &&
