@@ -140,3 +140,8 @@ const char *url_fault(struct text url)
             return "contains a blank or a control character (write %20 for a blank)";
     return text_contains(url, TEXT("://")) ? NULL : "does not begin with http:// or https://";
 }
+
+bool url_takes_uploads(struct text url)
+{
+    return text_contains(url, TEXT("file_upload_handler"));
+}

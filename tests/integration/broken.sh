@@ -281,6 +281,7 @@ break_seldom() { option min_sendwork_interval 86400; }
 break_outside() { sed -i 's|^  </config>|&\n  <max_wus_in_progress>4</max_wus_in_progress>|' "$project/config.xml"; }
 break_word_for_flag() { option joining yes; }
 break_tab_in_url() { option upload_url "$base/test/"$'\t'"upload"; }
+break_uploads_by_another_name() { option upload_url "$base/test/uploads"; }
 break_not_innodb() { rows "ALTER TABLE team ENGINE=MyISAM"; }
 break_lost_index() { rows "DROP INDEX res_app_state ON result"; }
 break_shown_uploads() {

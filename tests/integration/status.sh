@@ -9,7 +9,7 @@ need curl nginx mariadb
 take_port
 web_port=$port
 given=("<download_dir>$work/p/download</download_dir>" "<download_url>http://127.0.0.1/test/download</download_url>"
-    "<upload_dir>$work/p/upload</upload_dir>" "<upload_url>http://127.0.0.1/test/upload</upload_url>")
+    "<upload_dir>$work/p/upload</upload_dir>" "<upload_url>http://127.0.0.1/test/file_upload_handler</upload_url>")
 new_project "${given[@]}"
 "$QM_BINARY_DIR/qmctl" init "$work/keys_of" --url http://127.0.0.1/x/ --name X --db-name "$schema" \
     --db-socket "$QM_TEST_SOCKET" --db-user root >"$work/keys.log" # whose keys belong together

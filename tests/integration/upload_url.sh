@@ -6,7 +6,7 @@
 . "$(dirname "$0")/lib.sh"
 need nginx
 
-new_project "<upload_url>http://127.0.0.1:1/</upload_url>"
+new_project "<upload_url>http://127.0.0.1:1/file_upload_handler</upload_url>"
 start_server server
 start_nginx "$work/server.socket"
 take_port
@@ -23,15 +23,15 @@ create() { # RESULT-TEMPLATE: what is said
 warns() { create simple_out.xml | grep -E "^warning: .*: $1"; }
 checks() { { qmctl check-config "$@" || true; } | grep -E '^warning: output files cannot be uploaded'; }
 
-upload_to "http://127.0.0.1:$port/"
+upload_to "http://127.0.0.1:$port/file_upload_handler"
 claim "a job without output files" not eval 'create none_out.xml | grep warning'
 claim "no template has any" not checks
 claim "nobody listens" warns "(Couldn't|Could not) connect to server"
 claim "the check says so too" checks --no-db
 claim "unless it is not to ask" not checks --no-web
-upload_to "${url%/*}/nothing"
+upload_to "${url%/*}/nothing/file_upload_handler"
 claim "no such page" warns "HTTP status 404"
-upload_to "$url"
+upload_to "$url?file_upload_handler"
 claim "another page" warns 'another page answers: ".*scheduler'
 mkdir -p "$project/upload"
 moves=$port
@@ -56,11 +56,11 @@ CONF
 nginx -p "$work" -c "$work/moves.conf" -e "$work/moves.log" &
 started+=($!)
 within 10 curl -s -o "$work/page" "http://127.0.0.1:$moves/page"
-upload_to "http://127.0.0.1:$moves/page"
+upload_to "http://127.0.0.1:$moves/page/file_upload_handler"
 claim "a page for people" warns 'another page answers: "<html><body>Welcome'
-upload_to "http://127.0.0.1:$moves/mute"
+upload_to "http://127.0.0.1:$moves/mute/file_upload_handler"
 claim "no answer at all" warns "Empty reply from server"
-upload_to "http://127.0.0.1:$moves/round"
+upload_to "http://127.0.0.1:$moves/round/file_upload_handler"
 claim "round and round" warns "Maximum \\([0-9]+\\) redirects followed"
 upload_to "${url%cgi}file_upload_handler"
 start_uploads
@@ -78,12 +78,17 @@ kill -CONT "$uploads_pid"
 wait "$asking"
 claim "and is heard" not grep warning "$work/asking"
 for status in 301 308; do
-    upload_to "http://127.0.0.1:$moves/$status"
+    upload_to "http://127.0.0.1:$moves/$status/file_upload_handler"
     claim "moved by $status, where a file arrives" not eval 'create simple_out.xml | grep warning'
 done
-upload_to "http://127.0.0.1:$moves/302"
+upload_to "http://127.0.0.1:$moves/302/file_upload_handler"
 claim "moved by 302, where none does" warns "it redirects by a status of 302 or 303"
 upload_to "${url%cgi}file_upload_handler"
 claim "which a proxy of this machine's has no part in" not eval 'http_proxy=http://127.0.0.1:1 create simple_out.xml | grep warning'
+upload_to "${url%cgi}uploads"
+claim "clients download from a URL of another name" warns "it lacks file_upload_handler, so clients take it"
+claim "which check-config says without asking it" eval \
+    '{ qmctl check-config --no-db --no-web || true; } | grep "^error: .*: upload_url: .* lacks file_upload_handler"'
+claim "and an order to upload a file is refused" eval '{ qmctl files get a --host 1 2>&1 || true; } | grep "upload_url lacks"'
 claim "nothing was stored" test "$(find "$project/upload" -type f -not -name .figures | wc -l)" = 0
 finish

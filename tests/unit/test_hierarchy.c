@@ -111,6 +111,16 @@ static void names_by_which_a_file_is_opened(void **state)
     assert_string_equal(open_name_fault(TEXT("50%")), "contains a percent sign");
 }
 
+static void clients_tell_uploads_from_downloads_by_a_word(void **state)
+{
+    (void)state;
+    assert_true(url_takes_uploads(TEXT("https://x/demo_cgi/file_upload_handler")));
+    assert_true(url_takes_uploads(TEXT("https://x/file_upload_handler2?a=b")));
+    assert_false(url_takes_uploads(TEXT("https://x/demo_cgi/fuh")));
+    assert_false(url_takes_uploads(TEXT("https://x/demo_cgi/FILE_UPLOAD_HANDLER")));
+    assert_false(url_takes_uploads(NO_TEXT));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -120,6 +130,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(agrees_with_the_obvious_way, setup, teardown),
         cmocka_unit_test_setup_teardown(what_is_wrong_with_a_name_is_said, setup, teardown),
         cmocka_unit_test_setup_teardown(names_by_which_a_file_is_opened, setup, teardown),
+        cmocka_unit_test(clients_tell_uploads_from_downloads_by_a_word),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,6 +8,7 @@
 #include "server/base/buffer.h"
 #include "server/base/file.h"
 #include "server/check/web_answer.h"
+#include "server/project/hierarchy.h"
 #include "server/submit/template_output.h"
 #include "tools/qmctl/check/web_question.h"
 #include "tools/qmctl/session/project_session.h"
@@ -126,6 +127,14 @@ static struct text problem_of(struct session *session, int64_t largest)
 
 struct text upload_url_problem(struct session *session)
 {
+    struct text url = session->config->upload_url;
+
+    if (url.length > 0 && !url_takes_uploads(url))
+        return text_print(session->arena,
+                          "output files cannot be uploaded to " TEXT_FORMAT
+                          " (upload_url): it lacks file_upload_handler, so clients take it for a "
+                          "URL to download from",
+                          TEXT_ARG(url));
     return problem_of(session, 0);
 }
 
