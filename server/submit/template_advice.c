@@ -5,6 +5,7 @@
 
 #include "server/base/buffer.h"
 #include "server/base/near_name.h"
+#include "server/project/hierarchy.h"
 #include "server/project/template.h"
 #include "server/submit/parameters.h"
 #include "server/submit/template_elements.h"
@@ -151,22 +152,38 @@ static bool has_flag(const struct template_element *element, const char *name)
     return flag != NULL && !text_is(flag->content, "0");
 }
 
-/* Clients take a file without generated_locally for one to download, and one without
- * upload_when_present for one to keep. */
+/* upload_url itself is looked at where config.xml is checked. */
+static void look_at_urls(struct advice *advice, const struct template_element *file_info)
+{
+    for (const struct template_element *child = file_info->first_child; child; child = child->next)
+        if (text_is(child->name, "url") && !text_contains(child->content, TEXT("<UPLOAD_URL/>")) &&
+            !url_takes_uploads(child->content))
+            advise(advice, child,
+                   "lacks file_upload_handler: clients take it for a URL to download from");
+}
+
+/* Clients before 6.13.2 take a file without generated_locally for one to download, and one without
+ * upload_when_present for one to keep. Later ones go by the URLs alone. */
 static void look_at_output(struct advice *advice, const struct template_element *file_info)
 {
     const struct template_element *name = template_child(file_info, "name");
+    bool has_url =
+        template_child(file_info, "url") != NULL || template_child(file_info, "upload_url") != NULL;
+    bool is_sent = has_flag(file_info, "upload_when_present");
 
     if (name != NULL && !text_contains(name->content, TEXT("<OUTFILE_")))
         advise(advice, name, "lacks <OUTFILE_0/>: all results upload the same file");
-    if (!has_flag(file_info, "generated_locally"))
-        advise(advice, file_info,
-               "lacks <generated_locally/>: clients try to download this output file, and fail");
-    else if (!has_flag(file_info, "upload_when_present") && !has_flag(file_info, "sticky"))
-        advise(advice, file_info,
-               "lacks <upload_when_present/>: clients never upload this output file");
-    else if (has_flag(file_info, "upload_when_present") && template_child(file_info, "url") == NULL)
+    if (!has_url && (is_sent || !has_flag(file_info, "sticky")))
         advise(advice, file_info, "lacks <url><UPLOAD_URL/></url>: clients cannot upload it");
+    else if (!has_flag(file_info, "generated_locally"))
+        advise(advice, file_info,
+               "lacks <generated_locally/>: clients before 6.13.2 try to download this output "
+               "file");
+    else if (!is_sent && !has_flag(file_info, "sticky"))
+        advise(advice, file_info,
+               "lacks <upload_when_present/>: clients before 6.13.2 never upload this output "
+               "file");
+    look_at_urls(advice, file_info);
 }
 
 void output_template_advice(const struct template_file *file, struct buffer *lines)

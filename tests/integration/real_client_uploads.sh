@@ -17,7 +17,8 @@ echo 0 >boinc_finish_called
 APP
 chmod 755 "$work/app"
 client_project "$work/app"
-sed 's|<open_name>out</open_name>|&<copy_file/>|; s|1000000|9000000|' \
+# Clients before 6.13.2 alone need generated_locally and upload_when_present.
+sed '/<generated_locally/d; /<upload_when_present/d; s|<open_name>out</open_name>|&<copy_file/>|; s|1000000|9000000|' \
     "$QM_SOURCE_DIR/templates/simple_out.xml" >"$work/out.xml"
 echo input >"$work/input"
 in_project --project "$project" jobs create --app demo --in "$QM_SOURCE_DIR/templates/simple_in.xml" \

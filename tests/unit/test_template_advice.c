@@ -75,14 +75,30 @@ static void says_what_has_no_effect(void **state)
          "t:1: <name>: lacks <OUTFILE_0/>: all results upload the same file"},
         {INPUT, JOB("<credit>5</credit><my_own_thing/><plan_class></plan_class>"), ""},
         {OUTPUT, GIVES("<generated_locally/>"),
-         "t:1: <file_info>: lacks <upload_when_present/>: clients never upload this output file"},
-        {OUTPUT, GIVES("<generated_locally>0</generated_locally><upload_when_present/>"),
-         "t:1: <file_info>: lacks <generated_locally/>: clients try to download this output file, "
-         "and fail"},
+         "t:1: <file_info>: lacks <url><UPLOAD_URL/></url>: clients cannot upload it"},
         {OUTPUT, GIVES("<generated_locally/><upload_when_present/>"),
          "t:1: <file_info>: lacks <url><UPLOAD_URL/></url>: clients cannot upload it"},
+        {OUTPUT, GIVES("<generated_locally/><upload_when_present/><sticky/>"),
+         "t:1: <file_info>: lacks <url><UPLOAD_URL/></url>: clients cannot upload it"},
+        {OUTPUT, GIVES("<generated_locally/><url><UPLOAD_URL/></url>"),
+         "t:1: <file_info>: lacks <upload_when_present/>: clients before 6.13.2 never upload this "
+         "output file"},
+        {OUTPUT,
+         GIVES("<generated_locally>0</generated_locally><upload_when_present/>"
+               "<url><UPLOAD_URL/></url>"),
+         "t:1: <file_info>: lacks <generated_locally/>: clients before 6.13.2 try to download this "
+         "output file"},
         {OUTPUT, GIVES("<generated_locally/><sticky/>"), ""},
+        {OUTPUT, GIVES("<generated_locally/><sticky/><url><UPLOAD_URL/></url>"), ""},
         {OUTPUT, GIVES("<generated_locally/><upload_when_present/><url><UPLOAD_URL/></url>"), ""},
+        {OUTPUT,
+         GIVES("<generated_locally/><upload_when_present/>\n<url>http://x/file_upload_handler</url>"
+               "\n<url>http://y/uploads</url>\n"),
+         "t:5: <url>: lacks file_upload_handler: clients take it for a URL to download from"},
+        {OUTPUT,
+         GIVES(
+             "<generated_locally/><upload_when_present/><upload_url>http://y/uploads</upload_url>"),
+         ""},
         {OUTPUT, GIVES("<generated_locally/><sticky/><max_nbyte>1</max_nbyte>"),
          "t:3: <max_nbyte>: is not known and has no effect here; did you mean <max_nbytes>?"},
     };
