@@ -306,6 +306,10 @@ static void options_of_other_programs_are_passed_over(void **state)
                                         "<replica2_db_name>r</replica2_db_name>\n"
                                         "<debug_send/><show_results>1</show_results>\n"
                                         "<shmem_key>0x1111</shmem_key>\n"
+                                        "<cgi_url>http://x/demo_cgi/</cgi_url>\n" /* until 2013 */
+                                        "<fp_benchmark_weight>1</fp_benchmark_weight>\n"
+                                        "<matchmaker>1</matchmaker><mm_min_slots>5</mm_min_slots>"
+                                        "<mm_max_slots>9</mm_max_slots><no_vista_sandbox/>\n"
                                         "<homogeneous_redundancy>0</homogeneous_redundancy>\n"
                                         "</config>\n<tasks><task><cmd>a</cmd><max_ncpus>9"
                                         "</max_ncpus></task></tasks>\n"
