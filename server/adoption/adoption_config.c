@@ -8,6 +8,7 @@
 #include "server/base/file.h"
 #include "server/base/xml.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <fnmatch.h>
 #include <inttypes.h>
@@ -150,13 +151,24 @@ enum status adoption_set_read(struct arena *arena, struct text document,
 /* --- programs ----------------------------------------------------------------------------------
  */
 
+/* "python" of "python2.7". */
+static struct text without_version(struct text word)
+{
+    while (word.length > 0 &&
+           (isdigit((unsigned char)word.at[word.length - 1]) || word.at[word.length - 1] == '.'))
+        word.length--;
+    return word;
+}
+
 /* What starts another program. */
 static bool is_starter(struct text word)
 {
-    static const char *const starters[] = {"bash",    "env",  "exec", "ionice",  "nice",
-                                           "nohup",   "perl", "php",  "python",  "python2",
-                                           "python3", "sh",   "sudo", "timeout", "run_in_ops"};
+    static const char *const starters[] = {"bash",   "chrt", "env",        "exec",   "ionice",
+                                           "java",   "nice", "nohup",      "perl",   "php",
+                                           "python", "ruby", "run_in_ops", "setsid", "sh",
+                                           "stdbuf", "sudo", "taskset",    "timeout"};
 
+    word = without_version(word);
     for (size_t i = 0; i < sizeof(starters) / sizeof(starters[0]); i++)
         if (text_is(word, starters[i]))
             return true;

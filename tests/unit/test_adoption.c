@@ -40,6 +40,10 @@ static void a_program_is_known_by_its_name_alone(void **state)
         {"run_in_ops ./update_profile_pages.php", "update_profile_pages.php"},
         {"LANG=C php /x/y/badge_assign.php --x", "badge_assign.php"},
         {"env A=b bash work.sh feeder", "work.sh"},
+        {"python2.7 /home/x/assimilator.py -d 3 -app y", "assimilator.py"},
+        {"taskset -c 0 /usr/bin/php8.2 ./notify.php", "notify.php"},
+        {"stdbuf -oL feeder -d 3", "feeder"},
+        {"pythonic2 feeder", "pythonic2"},
         {"nice", "nice"}, /* nothing behind it */
         {"-d 3", ""},
         {"", ""},
