@@ -163,11 +163,25 @@ void reply_external_cpid(struct reply *reply, const char *element)
     line_text(reply, element, text_from(hex));
 }
 
+/* A row's block without what somebody added behind its end, which clients pass over. A text that
+ * does not begin with the block's tag stays as it is. */
+static struct text without_rest(struct arena *arena, struct text text, const char *element)
+{
+    struct text close = text_print(arena, "</%s>", element);
+    size_t end = text_find(text, close);
+
+    if (close.length == 0 || end == text.length ||
+        !text_starts(text_trim(text), text_print(arena, "<%s>", element)))
+        return text;
+    return text_first(text, end + close.length);
+}
+
 void reply_blob(struct reply *reply, const char *element, struct text text)
 {
+    struct arena *arena = reply->sources->arena;
     struct text content;
 
-    if (!blob_content(reply->sources->arena, text, element, &content)) {
+    if (!blob_content(arena, without_rest(arena, text, element), element, &content)) {
         log_left_out(reply, element);
         return;
     }

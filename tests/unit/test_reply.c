@@ -743,7 +743,14 @@ static void preferences_go_out_verbatim_or_not_at_all(void **state)
          "</project_preferences>\n",
          "<a>1</a>"},
         {"<project_preferences>\n<a>1</a>\n", "<a>1</a>"}, /* its end is missing */
-        {"<a>x & y \xe9</a>", "<a>x & y \xe9</a>"},        /* clients let that pass */
+        /* A script's addition: clients pass over what stands behind the end. */
+        {"<project_preferences>\n<a>1</a>\n</project_preferences>\n<max_jobs>1</max_jobs>",
+         "<a>1</a>"},
+        {"<project_preferences>\n<a>1</a>\n</project_preferences></b><hostid>9</hostid>",
+         "<a>1</a>"},
+        {"<project_preferences><!-- </project_preferences> --><a>1</a></project_preferences>",
+         NULL},
+        {"<a>x & y \xe9</a>", "<a>x & y \xe9</a>"}, /* clients let that pass */
         {"<venue name=\"home\">\n<a>1</a>\n</venue>", "<venue name=\"home\">\n<a>1</a>\n</venue>"},
         {"<a>1", NULL},
         {"<a>1</b>", NULL},
