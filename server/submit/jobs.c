@@ -67,7 +67,7 @@ struct jobs {
     uint64_t uncommitted;
     struct jobs_count count;
     struct text last_name;
-    bool have_output_files, have_single_quorum;
+    bool use_upload_url, have_single_quorum;
 };
 
 static enum status no_memory(struct failure *failure)
@@ -147,9 +147,9 @@ struct jobs_count jobs_count(const struct jobs *jobs)
     return jobs->count;
 }
 
-bool jobs_have_output_files(const struct jobs *jobs)
+bool jobs_use_upload_url(const struct jobs *jobs)
 {
-    return jobs->have_output_files;
+    return jobs->use_upload_url;
 }
 
 bool jobs_have_single_quorum(const struct jobs *jobs)
@@ -323,7 +323,7 @@ static enum status make_workunit(struct jobs *jobs, const struct job_line *line,
     workunit->appid = settings->app->id;
     workunit->keywords = settings->keywords;
     workunit->result_template_file = (*ret_output)->stored_path;
-    jobs->have_output_files |= (*ret_output)->output.file_count > 0;
+    jobs->use_upload_url |= (*ret_output)->output.uses_upload_url;
     jobs->have_single_quorum |=
         values.min_quorum == 1 && settings->app->target_nresults <= 1 && settings->target == NULL;
     workunit->create_time = workunit->transition_time = settings->now;

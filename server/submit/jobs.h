@@ -92,8 +92,8 @@ struct jobs_count {
     uint64_t known;         /* that were there already */
 };
 struct jobs_count jobs_count(const struct jobs *jobs);
-/* Whether results of some job made give files back. */
-bool jobs_have_output_files(const struct jobs *jobs);
+/* Whether results of some job made give files back to the project's upload_url. */
+bool jobs_use_upload_url(const struct jobs *jobs);
 /* Whether for some job the first result that comes back is the answer, whoever it is from. */
 bool jobs_have_single_quorum(const struct jobs *jobs);
 /* What is odd in the templates that were read, and what they say otherwise than what was given

@@ -94,6 +94,7 @@ static struct text with_upload_url(struct compiler *compiler, struct text text)
         if (length == text.length)
             break;
         buffer_add_xml(&buffer, compiler->options->upload_url);
+        compiler->output->uses_upload_url = true;
         length += place.length;
         text = (struct text){text.at + length, text.length - length};
     }

@@ -6,6 +6,7 @@
 
 #include "server/project/template.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,6 +19,7 @@ struct output_template {
     struct output_piece *pieces;
     size_t piece_count;
     size_t file_count;
+    bool uses_upload_url; /* a file goes to the project's, not only to URLs of the template */
 };
 
 struct output_options {

@@ -16,10 +16,10 @@ upload_to() {
     write_config "<upload_url>$1</upload_url>" "<upload_dir>$project/upload</upload_dir>" \
         "<download_dir>$project/download</download_dir>" "<download_url>http://127.0.0.1:1/d/</download_url>"
 }
-create() { # RESULT-TEMPLATE: what is said
-    qmctl jobs create --app work --in "$QM_SOURCE_DIR/templates/simple_in.xml" \
-        --out "$QM_SOURCE_DIR/templates/$1" "$work/in" 2>&1
+create_by() { # RESULT-TEMPLATE: what is said
+    qmctl jobs create --app work --in "$QM_SOURCE_DIR/templates/simple_in.xml" --out "$1" "$work/in" 2>&1
 }
+create() { create_by "$QM_SOURCE_DIR/templates/$1"; }
 warns() { create simple_out.xml | grep -E "^warning: .*: $1"; }
 checks() { { qmctl check-config "$@" || true; } | grep -E '^warning: output files cannot be uploaded'; }
 
@@ -27,6 +27,9 @@ upload_to "http://127.0.0.1:$port/file_upload_handler"
 claim "a job without output files" not eval 'create none_out.xml | grep warning'
 claim "no template has any" not checks
 claim "nobody listens" warns "(Couldn't|Could not) connect to server"
+sed 's|<UPLOAD_URL/>|http://127.0.0.1:1/file_upload_handler|' "$QM_SOURCE_DIR/templates/simple_out.xml" >"$work/elsewhere_out.xml"
+claim "which is nothing to a job whose files go elsewhere" \
+    eval "create_by $work/elsewhere_out.xml >$work/said && ! grep warning $work/said"
 claim "the check says so too" checks --no-db
 claim "unless it is not to ask" not checks --no-web
 upload_to "${url%/*}/nothing/file_upload_handler"

@@ -233,6 +233,30 @@ static void upload_url_must_be_configured(void **state)
     assert_string_equal(failure.text, "t:2: <url>: config.xml has no upload_url to put here");
 }
 
+static void templates_with_urls_of_their_own_do_not_use_the_projects(void **state)
+{
+    static const struct {
+        const char *url;
+        bool is_used;
+    } rows[] = {{"<url><UPLOAD_URL/></url>", true},
+                {"<url>http://y/file_upload_handler</url>", false},
+                {"<url>http://y/file_upload_handler</url><url><UPLOAD_URL/></url>", true},
+                {"<upload_url>http://y/</upload_url>", false}};
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+        struct text document = text_print(*state,
+                                          "<file_info><name><OUTFILE_0/></name><max_nbytes>1"
+                                          "</max_nbytes>%s</file_info><result></result>",
+                                          rows[i].url);
+        struct output_template output;
+        struct failure failure = {.status = STATUS_OK};
+
+        assert_status(STATUS_OK, output_template_read(*state, "t", document, &with_certificates,
+                                                      &output, &failure));
+        assert_true(output.uses_upload_url == rows[i].is_used);
+    }
+}
+
 /* --- what is written ------------------------------------------------------------------------ */
 
 static struct text load(struct arena *arena, const char *name)
@@ -676,6 +700,7 @@ int main(void)
         CASE(output_mistakes_name_line_and_element),
         CASE(too_much_is_refused),
         CASE(upload_url_must_be_configured),
+        CASE(templates_with_urls_of_their_own_do_not_use_the_projects),
         CASE(simple_input),
         CASE(template_numbers_win),
         CASE(a_job_may_take_longer_than_estimated),

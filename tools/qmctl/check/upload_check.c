@@ -138,7 +138,7 @@ struct text upload_url_problem(struct session *session)
     return problem_of(session, 0);
 }
 
-/* Of its largest file, in bytes; -1: it has none. */
+/* Of its largest file, in bytes; -1: none goes to upload_url. */
 static int64_t template_largest(struct session *session, const char *name)
 {
     struct arena *arena = session->arena;
@@ -152,7 +152,7 @@ static int64_t template_largest(struct session *session, const char *name)
         return -1;
     if (file_read(arena, path, TEMPLATE_BYTES_MAX, &document, NULL) != STATUS_OK ||
         output_template_read(arena, name, document, &options, &output, NULL) != STATUS_OK ||
-        output.file_count == 0)
+        !output.uses_upload_url)
         return -1;
     return output_template_largest(&output);
 }

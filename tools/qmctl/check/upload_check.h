@@ -12,8 +12,8 @@ struct session;
 /* What is wrong with what answers at upload_url, in a sentence, or empty. Takes some seconds at
  * most. */
 struct text upload_url_problem(struct session *session);
-/* The same if one of the project's result templates has files, and whether the web server takes as
- * large ones as they allow. */
+/* The same if one of the project's result templates has files for it, and whether the web server
+ * takes as large ones as they allow. */
 struct text upload_templates_problem(struct session *session);
 
 #endif

@@ -339,7 +339,7 @@ enum exit_code command_jobs_create(struct session *session)
     if (option_given(session, "go_on") &&
         (!option_given(session, "stdin") || !option_given(session, "name")))
         return usage_failed(session, "--go_on needs --stdin and the --name of the lines before");
-    bool have_output_files = false, are_first = false;
+    bool use_upload_url = false, are_first = false;
     enum status status = read_settings(session, &app, &target, &settings);
     if (status == STATUS_OK)
         status = session_db_failed(session, db_admin_app_is_new(session->db, app.id, &are_first),
@@ -359,10 +359,10 @@ enum exit_code command_jobs_create(struct session *session)
     } else if (jobs != NULL) {
         tell_rest(&settings, jobs_count(jobs));
     }
-    have_output_files = status == STATUS_OK && jobs_have_output_files(jobs);
+    use_upload_url = status == STATUS_OK && jobs_use_upload_url(jobs);
     jobs_end(jobs, status == STATUS_OK || status == STATUS_DB_UNKNOWN);
     placed_list_end(settings.placed, status != STATUS_DB_UNKNOWN);
-    if (have_output_files) { /* takes its time, in which nobody waits for the folder's lock */
+    if (use_upload_url) { /* takes its time, in which nobody waits for the folder's lock */
         struct text problem = upload_url_problem(session);
         if (problem.length > 0)
             shown_line(stderr, "warning: " TEXT_FORMAT, TEXT_ARG(problem));
