@@ -186,6 +186,29 @@ static void look_at_output(struct advice *advice, const struct template_element 
     look_at_urls(advice, file_info);
 }
 
+static bool is_referred_to(const struct template_file *file, struct text name)
+{
+    for (const struct template_element *result = file->first; result; result = result->next)
+        for (const struct template_element *child = result->first_child; child;
+             child = child->next) {
+            const struct template_element *found = template_child(child, "file_name");
+
+            if (text_is(child->name, "file_ref") && found != NULL &&
+                text_equal(found->content, name))
+                return true;
+        }
+    return false;
+}
+
+/* Clients forget such a file. */
+static void look_at_reference(struct advice *advice, const struct template_element *file_info)
+{
+    const struct template_element *name = template_child(file_info, "name");
+
+    if (name != NULL && !is_referred_to(advice->file, name->content))
+        advise(advice, file_info, "has no file_ref in <result>: no program can write it");
+}
+
 void output_template_advice(const struct template_file *file, struct buffer *lines)
 {
     struct advice advice = begin(file, lines);
@@ -194,7 +217,9 @@ void output_template_advice(const struct template_file *file, struct buffer *lin
         bool is_file = text_is(element->name, "file_info");
 
         look_at_children(&advice, is_file ? CONTEXT_FILE : CONTEXT_RESULT, element);
-        if (is_file)
+        if (is_file) {
             look_at_output(&advice, element);
+            look_at_reference(&advice, element);
+        }
     }
 }

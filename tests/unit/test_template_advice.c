@@ -44,8 +44,9 @@ static struct text advice_of(struct arena *arena, enum kind kind, struct text do
 }
 
 #define JOB(inside) "<workunit>\n" inside "\n</workunit>"
-#define GIVES(child) \
-    "<file_info>\n<name><OUTFILE_0/></name>\n" child "</file_info>\n<result>\n</result>"
+#define GIVES(child)                                                            \
+    "<file_info>\n<name><OUTFILE_0/></name>\n" child "</file_info>\n<result>\n" \
+    "<file_ref><file_name> <OUTFILE_0/> </file_name><copy_file/></file_ref></result>"
 
 static void says_what_has_no_effect(void **state)
 {
@@ -71,7 +72,7 @@ static void says_what_has_no_effect(void **state)
          "t:2: <delay_bound>: has no effect here; it belongs into <workunit>"},
         {OUTPUT,
          "<file_info><name>out</name><generated_locally/><sticky/></file_info>\n<result>\n"
-         "</result>",
+         "<file_ref><file_name>out</file_name><copy_file/></file_ref></result>",
          "t:1: <name>: lacks <OUTFILE_0/>: all results upload the same file"},
         {INPUT, JOB("<credit>5</credit><my_own_thing/><plan_class></plan_class>"), ""},
         {OUTPUT, GIVES("<generated_locally/>"),
@@ -88,6 +89,10 @@ static void says_what_has_no_effect(void **state)
                "<url><UPLOAD_URL/></url>"),
          "t:1: <file_info>: lacks <generated_locally/>: clients before 6.13.2 try to download this "
          "output file"},
+        {OUTPUT,
+         "<file_info><name><OUTFILE_0/></name><generated_locally/><upload_when_present/>"
+         "<url><UPLOAD_URL/></url></file_info>\n<result>\n</result>",
+         "t:1: <file_info>: has no file_ref in <result>: no program can write it"},
         {OUTPUT, GIVES("<generated_locally/><sticky/>"), ""},
         {OUTPUT, GIVES("<generated_locally/><sticky/><url><UPLOAD_URL/></url>"), ""},
         {OUTPUT, GIVES("<generated_locally/><upload_when_present/><url><UPLOAD_URL/></url>"), ""},
