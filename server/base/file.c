@@ -177,6 +177,17 @@ enum status file_write_at_ease(const char *path, struct text text, unsigned mode
     return write_file(path, text, mode, false, failure);
 }
 
+void file_occupy_standard(void)
+{
+    static const int ways[] = {
+        [STDIN_FILENO] = O_WRONLY, [STDOUT_FILENO] = O_RDONLY, [STDERR_FILENO] = O_RDWR};
+
+    /* In their order, as the lowest number that is free is taken. */
+    for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; stream++)
+        if (fcntl(stream, F_GETFD) < 0 && open("/dev/null", ways[stream]) != stream)
+            return; /* there is no /dev/null here */
+}
+
 static void find_groups(const struct passwd *passwd, struct file_user *who)
 {
     who->group_count = FILE_USER_GROUPS_MAX;

@@ -41,6 +41,12 @@ bool file_goes_on(const struct file_watch *watch);
 /* All of it to this descriptor, however many calls it takes. False: errno says why. */
 bool file_write_all(int descriptor, struct text text);
 
+/* First in main: whoever starts a program may have closed standard input, output or error. What is
+ * opened next would get its number, and with it what we print: the database's connection, say. A
+ * stand-in fails as what is closed does, but for standard error, which commands that we start
+ * write to. */
+void file_occupy_standard(void);
+
 enum { FILE_USER_GROUPS_MAX = 64 };
 struct file_user {
     uid_t user;

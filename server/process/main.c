@@ -6,6 +6,7 @@
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
 #include "server/base/crypto.h"
+#include "server/base/file.h"
 #include "server/base/log.h"
 #include "server/base/shown.h"
 #include "server/base/version.h"
@@ -18,7 +19,6 @@
 #include "server/web/listen.h"
 
 #include <argp.h>
-#include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -365,19 +365,6 @@ static enum status run_server(const struct server_command *command)
     return status;
 }
 
-/* FastCGI lets a web server start its programs with standard output and error closed. What is
- * opened next would get their numbers, and with them our log: the database's connection, say. */
-static void occupy_standard_descriptors(void)
-{
-    int descriptor;
-
-    do
-        descriptor = open("/dev/null", O_RDWR);
-    while (descriptor >= 0 && descriptor <= STDERR_FILENO);
-    if (descriptor >= 0)
-        close(descriptor);
-}
-
 int main(int argc, char **argv)
 {
     static const struct argp argp = {
@@ -393,7 +380,7 @@ int main(int argc, char **argv)
     const char *query = getenv("QUERY_STRING");
     enum status status = STATUS_INVALID;
 
-    occupy_standard_descriptors();
+    file_occupy_standard(); /* FastCGI lets a web server start us with two of them closed */
     argp_program_version_hook = print_version;
     if (getenv("REQUEST_METHOD") != NULL && query != NULL && query[0] != '\0')
         argc = 1; /* a web server may hand the words of a query over as our arguments */

@@ -39,6 +39,21 @@ claim "so is the manual" cmp "$work/said" "$QM_SOURCE_DIR/config/config.xml.5.md
 to_a_full_disk() { server --print-sql >/dev/full; }
 claim "what cannot be written is an error" not to_a_full_disk
 
+# --- streams that are closed: nothing else gets their numbers, such as the connection to the database
+without_output() { "$QM_BINARY_DIR/qmctl" --project "$project" app list 2>"$work/said" >&-; }
+claim "output that is closed is an error" not without_output
+claim "and said" grep -q 'cannot write the output' "$work/said"
+without_input() {
+    timeout 60 "$QM_BINARY_DIR/qmctl" --project "$project" jobs create --app work --in "$QM_SOURCE_DIR/tools/demo/in.xml" \
+        --out "$QM_SOURCE_DIR/templates/none_out.xml" --name closed --stdin >"$work/said" 2>&1 <&-
+}
+without_input
+claim "so is input that is closed, at once" [ $? -eq 1 ]
+claim "and said too" grep -q 'standard input cannot be read' "$work/said"
+without_errors() { "$QM_BINARY_DIR/qmctl" --project "$project" app list >"$work/said" <&- 2>&-; }
+claim "nobody needs to read what fails" without_errors
+claim "the answer is there" grep -q '^ *1  work' "$work/said"
+
 # --- what it refuses
 expect 64 'wanted octal digits up to 0777' server --socket-mode 1000
 expect 64 'wanted octal digits up to 0777' server --socket-mode rw

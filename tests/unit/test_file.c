@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What somebody may do with a file. */
+/* What somebody may do with a file, and what stands in for closed streams. */
 #include "server/base/file.h"
 #include "tests/support/test.h"
 
+#include <fcntl.h>
+#include <stdlib.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static const struct stat kept = {.st_uid = 1, .st_gid = 7, .st_mode = S_IFREG | 0640};
@@ -36,11 +39,43 @@ static void a_user_is_known_with_his_groups(void **state)
     assert_int_equal(named.group_count, 0);
 }
 
+/* Whether a program whose streams are closed, as `closed` says of 0, 1 and 2, opens no file in
+ * place of one of them, and fails to read and to write. */
+static bool closed_streams_stay_so(unsigned closed)
+{
+    char byte = 'a';
+
+    for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; stream++)
+        if ((closed >> stream & 1) != 0)
+            (void)close(stream);
+    file_occupy_standard();
+    return open("/dev/zero", O_RDWR | O_CLOEXEC) > STDERR_FILENO &&
+           ((closed & 1) == 0 || read(STDIN_FILENO, &byte, 1) < 0) &&
+           ((closed & 2) == 0 || write(STDOUT_FILENO, &byte, 1) < 0) &&
+           ((closed & 4) == 0 || write(STDERR_FILENO, &byte, 1) == 1);
+}
+
+static void no_file_takes_the_place_of_a_closed_stream(void **state)
+{
+    (void)state;
+    for (unsigned closed = 0; closed < 8; closed++) {
+        pid_t child = fork();
+        int status = 0;
+
+        if (child == 0)
+            _exit(closed_streams_stay_so(closed) ? EXIT_SUCCESS : EXIT_FAILURE);
+        assert_true(child > 0);
+        assert_int_equal(waitpid(child, &status, 0), child);
+        assert_int_equal(status, 0);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_file_is_read_by_its_owner_and_by_whoever_is_in_its_group),
         cmocka_unit_test(a_user_is_known_with_his_groups),
+        cmocka_unit_test(no_file_takes_the_place_of_a_closed_stream),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

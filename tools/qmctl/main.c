@@ -7,6 +7,7 @@
 #include "config/config.h"
 #include "db/db.h"
 #include "server/base/arena.h"
+#include "server/base/file.h"
 #include "server/base/version.h"
 #include "server/base/xml.h"
 #include "server/submit/catalog_settings.h"
@@ -951,6 +952,8 @@ static enum exit_code run(struct session *session, int count, char **words)
 int main(int count, char **words)
 {
     struct session session = {.project = ".", .now = time(NULL)};
+
+    file_occupy_standard();
     session.arena = arena_create(SESSION_BYTES_MAX);
     if (session.arena == NULL) {
         fputs("qmctl: no memory\n", stderr);

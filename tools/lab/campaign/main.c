@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* qmcampaign crowd|audit|self-test|query STATE: the state is a folder, in which the history, the
  * extract of the database and the list of faults lie. tools/lab/campaign/drive uses all of them. */
+#include "server/base/file.h"
 #include "server/base/text.h"
 #include "server/base/version.h"
 #include "tools/lab/campaign/audit.h"
@@ -324,6 +325,7 @@ int main(int argc, char **argv)
         .limits = {.errors = 5},
         .users = 61};
 
+    file_occupy_standard();
     argp_err_exit_status = EXIT_USAGE;
     argp_program_version = program_version_line;
     argp_parse(&argp, argc, argv, 0, NULL, &arguments);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Figures of the server's parts, measured on this machine. Not a test: it says what is, not what
  * has to be. */
+#include "server/base/file.h"
 #include "server/base/version.h"
 #include "tools/lab/qmbench/bench.h"
 
@@ -35,6 +36,7 @@ static int usage(FILE *out)
 
 int main(int argc, char **argv)
 {
+    file_occupy_standard();
     if (argc > 1 && strcmp(argv[1], "--help") == 0)
         return usage(stdout);
     if (argc > 1 && strcmp(argv[1], "--version") == 0)

@@ -13,6 +13,7 @@
 
 #include "server/base/buffer.h"
 #include "server/base/clock.h"
+#include "server/base/file.h"
 
 #include <curl/curl.h>
 #include <stdlib.h>
@@ -432,9 +433,11 @@ static bool save_jobs(const struct load_run *load)
 
 int main(int argc, char **argv)
 {
-    struct load_run load = {.arguments = arguments_read(argc, argv), .timer = -1};
+    struct load_run load = {.timer = -1};
     bool is_clean = false;
 
+    file_occupy_standard();
+    load.arguments = arguments_read(argc, argv);
     curl_global_init(CURL_GLOBAL_DEFAULT);
     if (open_log(&load) && prepare(&load) && run(&load)) {
         tally_print(&load.tally, load.arguments.format, stdout);

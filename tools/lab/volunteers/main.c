@@ -135,6 +135,7 @@ int main(int argc, char **argv)
     struct command_line options;
     enum status status;
 
+    file_occupy_standard();
     argp_program_version = program_version_line;
     command_line_parse(argc, argv, &options);
     xml_startup();
