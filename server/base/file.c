@@ -18,6 +18,8 @@
 
 #include "server/base/banned.h"
 
+enum { MODE_BITS = 07777 }; /* of st_mode, without the kind */
+
 static enum status fail_io(struct failure *failure, const char *path, const char *what)
 {
     enum status status = errno == ENOENT || errno == ENOTDIR ? STATUS_NOT_FOUND : STATUS_IO;
@@ -121,6 +123,16 @@ bool file_give(int descriptor, const char *path)
            fchown(descriptor, found.st_uid, found.st_gid == 0 ? (gid_t)-1 : found.st_gid) == 0;
 }
 
+static bool let_others_enter(int folder, mode_t mode)
+{
+    struct stat made;
+
+    if (fstat(folder, &made) != 0)
+        return false;
+    mode = made.st_mode | (mode & (S_IRUSR | S_IRGRP | S_IROTH | S_IXUSR | S_IXGRP | S_IXOTH));
+    return mode == made.st_mode || fchmod(folder, mode & MODE_BITS) == 0;
+}
+
 bool file_make_folder(const char *path, mode_t mode)
 {
     int folder;
@@ -129,7 +141,7 @@ bool file_make_folder(const char *path, mode_t mode)
     if (mkdir(path, mode) != 0)
         return false;
     folder = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    is_given = folder >= 0 && file_give(folder, path);
+    is_given = folder >= 0 && let_others_enter(folder, mode) && file_give(folder, path);
     if (folder >= 0)
         (void)close(folder);
     return is_given;

@@ -27,8 +27,9 @@ MUST_CHECK enum status file_write_at_ease(const char *path, struct text text, un
  * its name. Nothing happens where the caller is not root, or the folder is root's. False: errno
  * says why. */
 bool file_give(int descriptor, const char *path);
-/* Makes a folder, and gives it in the same way. False: errno says why, EEXIST where it was there.
- */
+/* Makes a folder, and gives it in the same way. The umask takes the right to write from others, but
+ * not those to read and to enter: web servers are other users. What is secret has a mode that says
+ * so. False: errno says why, EEXIST where it was there. */
 bool file_make_folder(const char *path, mode_t mode);
 /* For whoever reads or writes a file that may be large, piece by piece: what else is to be done
  * meanwhile, and whether that is to end. */

@@ -17,11 +17,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "server/base/banned.h"
 
-enum { PLACE_TRIES = 3 /* what is in the way may be taken away */ };
+enum { PLACE_TRIES = 3 /* what is in the way may be taken away */, FILE_MODE = 0644 };
 
 struct job_file_coming {
     const char *place;     /* where clients fetch it */
@@ -241,7 +242,7 @@ enum status files_upload_open(struct files_upload *upload)
         return status;
     placed_list_add(upload->placed, file->temporary, -1, file->place);
     upload->descriptor =
-        open(file->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
+        open(file->temporary, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, FILE_MODE);
     return upload->descriptor >= 0 ? STATUS_OK : fail_io(upload, "written");
 }
 
@@ -261,6 +262,7 @@ enum status files_upload_close(struct files_upload *upload)
     struct text name = upload->named->names[upload->begun - 1], said = md5_in_name(name);
     bool is_kept = fsync(upload->descriptor) == 0 &&
                    file_give(upload->descriptor, file->temporary) &&
+                   fchmod(upload->descriptor, FILE_MODE) == 0 /* whatever the umask */ &&
                    md5_hex_of_descriptor(upload->descriptor, file->md5) == STATUS_OK &&
                    inputs_made(upload->descriptor);
 
@@ -302,7 +304,7 @@ static void write_sum(struct desk *desk, const struct job_file_coming *file)
     const char *path = text_string(desk->arena, text_print(desk->arena, "%s.md5", file->place));
     struct text sum = text_print(desk->arena, "%s %" PRId64 "\n", file->md5, file->bytes);
 
-    if (file_write_at_ease(path, sum, 0644, &why) != STATUS_OK)
+    if (file_write_at_ease(path, sum, FILE_MODE, &why) != STATUS_OK)
         log_event(LOG_LEVEL_DEBUG, "md5_not_written", text_from(why.text));
 }
 

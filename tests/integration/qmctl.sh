@@ -92,7 +92,10 @@ init() {
         --db-user "$database" --db-admin root --db-socket "$QM_TEST_SOCKET" \
         --scheduler http://127.0.0.1:1/cgi --scheduler http://127.0.0.1:2/cgi
 }
-expect 0 'config.xml +made' init
+strict() (umask 077 && "$@")
+closed() { find "$project" -type d ! -perm -0005; } # to web servers and services, which are other users
+expect 0 'config.xml +made' strict init
+same "folders of a new project that others cannot enter" "$(closed)" ""
 same "warnings of its address, which lacks a slash" "$(grep -c '^warning' "$dir/said")" 0
 expect 0 'on all tables' in_project deploy mariadb --db-admin root --apply # what follows needs no more
 find "$project" -type f -exec md5sum {} + | sort >"$dir/before"
@@ -589,6 +592,13 @@ expect 0 "^$((3000 - $(made))) jobs, .* were there" given_again
 same "jobs of a killed command, given again" "$(made)" 3000
 sql -e "DELETE FROM $database.result WHERE name LIKE 'killed\_%'; DELETE FROM $database.workunit WHERE name LIKE 'killed\_%'"
 sql -e "DELETE FROM $database.result WHERE name REGEXP '^(piece|part)_'; DELETE FROM $database.workunit WHERE name REGEXP '^(piece|part)_'"
+echo strict >"$dir/in4"
+chmod 600 "$dir/in4"
+echo "--wu_name piece_4 $dir/in4" >"$dir/lines"
+expect 0 '^1 job, 1 result$' strict from_lines
+same "folders of input files that others cannot enter" "$(closed)" ""
+same "input files that others cannot read" "$(find "$project/download" -name 'in4*' -perm -0444 | wc -l)" 1
+sql -e "DELETE FROM $database.result WHERE name LIKE 'piece\_4%'; DELETE FROM $database.workunit WHERE name = 'piece_4'"
 echo "--wu_name $(head -c 5000 /dev/zero | tr '\0' x)" >"$dir/lines"
 from_lines >"$dir/said" 2>&1
 same "a line that is too long" "$(grep -c 'line 1: more than 4095 bytes' "$dir/said")" 1

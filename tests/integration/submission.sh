@@ -31,7 +31,10 @@ qmctl deploy mariadb | grep "'${schema}_s'" >"$work/grants.sql"
 database() { mariadb --no-defaults -S "$QM_TEST_SOCKET" "$@"; }
 database -u root <"$work/grants.sql" || claim_failed "the process gets a user of the database"
 start_server server
+old_mask=$(umask)
+umask 077
 start_submission
+umask "$old_mask"
 
 encoding=urlencoded
 page=submit_rpc_handler.php
@@ -380,6 +383,7 @@ claim "files that are not there" files query_files "$hello in_1.dat"
 claim "are told by their place" is "$(value query_files/absent_files/file | tr '\n' ' ')" "0 1 "
 claim "are sent" files upload_files "$hello in_1.dat" "$work/hello" "$work/other"
 claim "in their order" is "$(cat "$project/download/383/$hello" "$project/download/25/in_1.dat")" helloother
+claim "which web servers, as other users, may read" is "$(find "$project/download/383" "$project/download/25" ! -perm -0444)" ''
 claim "with a sum beside" is "$(cat "$project/download/383/$hello.md5")" '5d41402abc4b2a76b9719d911017c592 5'
 claim "one of three" files query_files "none_1 in_1.dat none_2"
 claim "is there" is "$(value query_files/absent_files/file | tr '\n' ' ')" "0 2 "
