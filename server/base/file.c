@@ -200,6 +200,25 @@ void file_occupy_standard(void)
             return; /* there is no /dev/null here */
 }
 
+/* Not with O_TMPFILE, which many file systems of containers lack. */
+int file_open_nameless(void)
+{
+    const char *folder = getenv("TMPDIR");
+    char path[PATH_MAX];
+    int descriptor;
+
+    if (folder == NULL || folder[0] == '\0')
+        folder = P_tmpdir;
+    if (snprintf(path, sizeof(path), "%s/quartermaster-XXXXXX", folder) >= PATH_MAX) {
+        errno = ENAMETOOLONG;
+        return -1;
+    }
+    descriptor = mkostemp(path, O_CLOEXEC);
+    if (descriptor >= 0)
+        (void)unlink(path);
+    return descriptor;
+}
+
 static void find_groups(const struct passwd *passwd, struct file_user *who)
 {
     who->group_count = FILE_USER_GROUPS_MAX;

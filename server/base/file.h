@@ -48,6 +48,10 @@ bool file_write_all(int descriptor, struct text text);
  * write to. */
 void file_occupy_standard(void);
 
+/* For what is kept for a while, in the folder of the environment's TMPDIR, or else in /tmp. It has
+ * no name, so nothing is left when the program is killed. -1: errno says why. */
+int file_open_nameless(void);
+
 enum { FILE_USER_GROUPS_MAX = 64 };
 struct file_user {
     uid_t user;

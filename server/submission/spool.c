@@ -4,9 +4,6 @@
 #include "server/base/file.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -19,21 +16,13 @@ void spool_begin(struct spool *spool, int64_t length_max)
     spool->length_max = length_max;
 }
 
-static int open_nameless(void)
-{
-    const char *folder = getenv("TMPDIR");
-
-    return open(folder == NULL || folder[0] == '\0' ? P_tmpdir : folder,
-                O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
-}
-
 enum status spool_add(struct spool *spool, struct text bytes, struct failure *failure)
 {
     if (bytes.length > (uint64_t)(spool->length_max - spool->length))
         return fail(failure, STATUS_TOO_LARGE, "the request has more than %lld bytes",
                     (long long)spool->length_max);
     if (spool->file < 0)
-        spool->file = open_nameless();
+        spool->file = file_open_nameless();
     if (spool->file < 0 || !file_write_all(spool->file, bytes))
         return fail(failure, STATUS_IO, "the request cannot be kept: %s", strerror(errno));
     spool->length += (int64_t)bytes.length;

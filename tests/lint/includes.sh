@@ -31,6 +31,7 @@ jansson.h            server/base/json.c
 curl/*               tools/* tests/integration/*
 cmocka.h             tests/support/test.h
 sanitizer/*          server/base/arena.c tests/unit/test_arena.c
+linux/*              tests/unit/test_file.c
 '
 # Headers of C, POSIX and Linux, which anybody may include.
 system=' argp.h arpa/inet.h assert.h ctype.h dirent.h errno.h fcntl.h float.h fnmatch.h ftw.h glob.h grp.h inttypes.h limits.h

@@ -3,9 +3,16 @@
 #include "server/base/file.h"
 #include "tests/support/test.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -102,6 +109,60 @@ static void no_file_takes_the_place_of_a_closed_stream(void **state)
     }
 }
 
+/* As many file systems of containers do. */
+static bool refuse_files_without_a_name(void)
+{
+    struct sock_filter lines[] = {
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
+        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_openat, 0, 3),
+        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[2])),
+        BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, O_TMPFILE & ~O_DIRECTORY, 0, 1),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EOPNOTSUPP),
+        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+    };
+    struct sock_fprog program = {.len = sizeof(lines) / sizeof(lines[0]), .filter = lines};
+
+    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+           prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+}
+
+static bool is_kept_without_a_name(const char *folder)
+{
+    static const char words[] = "kept";
+    struct stat info;
+    char got[sizeof(words)] = "";
+    int file;
+
+    (void)setenv("TMPDIR", folder, 1);
+    (void)refuse_files_without_a_name(); /* where filters are not allowed the rest is still true */
+    file = file_open_nameless();
+    return file >= 0 && fstat(file, &info) == 0 && info.st_nlink == 0 &&
+           (info.st_mode & 0777) == 0600 && file_write_all(file, text_from(words)) &&
+           pread(file, got, sizeof(got), 0) == (ssize_t)strlen(words) && strcmp(got, words) == 0;
+}
+
+static void what_is_kept_for_a_while_has_no_name_in_any_file_system(void **state)
+{
+    char folder[] = "/tmp/qm-nameless-XXXXXX";
+    int status = 0;
+    pid_t child;
+
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    child = fork();
+    if (child == 0)
+        _exit(is_kept_without_a_name(folder) ? EXIT_SUCCESS : EXIT_FAILURE);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    assert_int_equal(rmdir(folder), 0);
+    (void)setenv("TMPDIR", folder, 1); /* which is gone */
+    assert_int_equal(file_open_nameless(), -1);
+    (void)setenv("TMPDIR", "", 1);
+    status = file_open_nameless();
+    assert_true(status >= 0);
+    (void)close(status);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -109,6 +170,7 @@ int main(void)
         cmocka_unit_test(a_user_is_known_with_his_groups),
         cmocka_unit_test(others_enter_a_folder_whatever_the_umask),
         cmocka_unit_test(no_file_takes_the_place_of_a_closed_stream),
+        cmocka_unit_test(what_is_kept_for_a_while_has_no_name_in_any_file_system),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);
