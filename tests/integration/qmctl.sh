@@ -351,6 +351,19 @@ expect 0 'warning: there is no plan class nowhere' in_project version set 1 --pl
 expect 0 '^ *1 +demo +1.00 +x86_64-pc-linux-gnu +nowhere +no +0 +min_core_version 7.2.0$' in_project version list
 expect 1 'there is no version "2"; there are: 1 \(demo 1.00 x86_64-pc-linux-gnu \(nowhere\)\)$' in_project version set 2 --beta no
 expect 0 '"setting": "plan_class", "was": "nowhere", "is": ""' in_project version set 1 --plan-class '' --min_core_version 0 --json
+# What fails leaves nothing behind, though gzip has read it; where it is packed is for TMPDIR to say.
+cp "$demo/app" "$dir/packed"
+pack() { in_project version add demo 1.90 x86_64-pc-linux-gnu --gzip "$dir/packed" "$@"; }
+expect 1 'nowhere: stat: No such file' pack "$dir/nowhere"
+same "files of a version that failed" "$(find "$project/download" -name 'demo_1.90*')" ""
+expect 1 'a temporary file \(TMPDIR\): create: No such file' env TMPDIR="$dir/nowhere" "$qmctl" --project "$project" \
+    version add demo 1.90 x86_64-pc-linux-gnu --gzip "$dir/packed"
+same "files of a version that cannot be packed" "$(find "$project/download" -name 'demo_1.90*')" ""
+echo '# built anew' >>"$dir/packed"
+expect 0 'demo 1.90 for x86_64-pc-linux-gnu, 1 file' pack
+same "the version, packed" "$(zcat "$project/download/demo_1.90_x86_64-pc-linux-gnu.gz" | tail -n 1)" '# built anew'
+sql -e "DELETE FROM $database.app_version WHERE version_num = 190"
+rm "$project/download/demo_1.90_x86_64-pc-linux-gnu"{,.gz}
 # Folders as BOINC's update_versions reads them.
 tree=$dir/apps folder=$dir/apps/demo/1.07/x86_64-pc-linux-gnu__mt
 mkdir -p "$folder/lib" "$tree/demo/1.08/windows_x86_64" "$tree/demo/1.5/x86_64-pc-linux-gnu" "$tree/other/1.00/x86_64-pc-linux-gnu"
