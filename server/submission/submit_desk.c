@@ -193,6 +193,14 @@ static struct text usual_name(const struct submitting *submitting)
                       NAME_MOST);
 }
 
+/* Of a batch that takes jobs no more. */
+static const char *why_closed(int64_t state)
+{
+    return state == BATCH_ABORTED   ? "is aborted"
+           : state == BATCH_RETIRED ? "is retired"
+                                    : "has its jobs already";
+}
+
 static enum status find_batch(struct submitting *submitting)
 {
     const struct batch_named *named = &submitting->wanted->batch;
@@ -206,8 +214,8 @@ static enum status find_batch(struct submitting *submitting)
     status = desk_batch(submitting->desk, submitting->submitter, named, &batch);
     submitting->id = named->id;
     if (status == STATUS_OK && batch.state != BATCH_INIT)
-        return fail(submitting->desk->failure, STATUS_INVALID,
-                    "batch %" PRId64 " has its jobs already", named->id);
+        return fail(submitting->desk->failure, STATUS_INVALID, "batch %" PRId64 " %s", named->id,
+                    why_closed(batch.state));
     return status;
 }
 

@@ -252,6 +252,12 @@ claim "are its own" is "$(value submit_batch/batch_id)" "$mine"
 claim "with priorities" is "$(rows "SELECT GROUP_CONCAT(priority ORDER BY id) FROM workunit WHERE batch = $mine")" 7,3
 claim "a file without content" is "$(in_hierarchy 'jf_d41d*')" "$(in_hierarchy jf_d41d8cd98f00b204e9800998ecf8427e)"
 claim "not twice" not_made 'has its jobs already' "<batch_id>$mine</batch_id>" "$(job fifth hello)"
+ask create_batch '<app_name>work</app_name><batch_name>ended</batch_name>'
+ended=$(value create_batch/batch_id)
+ask abort_batch "<batch_id>$ended</batch_id>"
+claim "nor for one that was aborted before" not_made "batch $ended is aborted" "<batch_id>$ended</batch_id>" "$(job fifth hello)"
+ask retire_batch "<batch_id>$ended</batch_id>"
+claim "nor retired" not_made "batch $ended is retired" "<batch_id>$ended</batch_id>" "$(job fifth hello)"
 claim "nor of another" not_made "no batch $bobs" "<batch_id>$bobs</batch_id>" "$(job fifth other)"
 claim "nor of nobody" not_made 'no batch 4711' '<batch_id>4711</batch_id>' "$(job fifth other)"
 claim "no jobs" not_made 'has no jobs' '' ''
