@@ -19,7 +19,7 @@
 
 enum batch_level { IN_ROOT = 1, IN_BATCH, IN_PART, IN_FILE };
 
-enum value_kind { VALUE_TEXT, VALUE_INTEGER, VALUE_REAL, VALUE_FLAG };
+enum value_kind { VALUE_TEXT, VALUE_INTEGER, VALUE_REAL, VALUE_FLAG, VALUE_TARGET };
 struct batch_element {
     const char *name;
     enum value_kind kind;
@@ -63,6 +63,9 @@ static const struct batch_element job_elements[] = {
     OF_JOB(rsc_fpops_est, REAL),
     {"priority", VALUE_INTEGER, offsetof(struct wanted_job, priority),
      offsetof(struct wanted_job, has_priority)},
+    {"target_team", VALUE_TARGET, offsetof(struct wanted_job, has_target), 0},
+    {"target_user", VALUE_TARGET, offsetof(struct wanted_job, has_target), 0},
+    {"target_host", VALUE_TARGET, offsetof(struct wanted_job, has_target), 0},
     {NULL, VALUE_TEXT, 0, 0},
 };
 static const struct batch_element file_elements[] = {
@@ -90,10 +93,21 @@ struct batch_reading {
 
 /* --- values ----------------------------------------------------------------------------------- */
 
-static enum status not_a(struct batch_reading *reading, const char *what)
+static enum status fail_element(struct batch_reading *reading, const char *why)
 {
-    return fail(reading->failure, STATUS_INVALID, "job %" PRIu64 ": %s is not a %s", reading->jobs,
-                reading->element->name, what);
+    const char *name = reading->element->name;
+
+    return reading->is_in_job ? fail(reading->failure, STATUS_INVALID, "job %" PRIu64 ": %s %s",
+                                     reading->jobs, name, why)
+                              : fail(reading->failure, STATUS_INVALID, "%s %s", name, why);
+}
+
+/* What is empty leaves 0. */
+static enum status read_whole(struct batch_reading *reading, struct text text, int64_t *ret_number)
+{
+    return text_trim(text).length == 0 || text_to_whole(text, ret_number)
+               ? STATUS_OK
+               : fail_element(reading, "is not a whole number");
 }
 
 /* What is empty is 0. */
@@ -101,6 +115,8 @@ static enum status keep_value(struct batch_reading *reading, void *of, struct te
 {
     const struct batch_element *element = reading->element;
     void *to = (char *)of + element->offset;
+    int64_t target = 0;
+    enum status status;
 
     if (element->presence != 0)
         *(bool *)((char *)of + element->presence) = true;
@@ -110,16 +126,18 @@ static enum status keep_value(struct batch_reading *reading, void *of, struct te
             *(struct text *)to = text_copy(reading->arena, text);
         return STATUS_OK;
     case VALUE_INTEGER:
-        if (text_trim(text).length > 0 && !text_to_whole(text, to))
-            return not_a(reading, "whole number");
-        return STATUS_OK;
+        return read_whole(reading, text, to);
     case VALUE_REAL:
         if (text_trim(text).length > 0 && !text_to_real(text, to))
-            return not_a(reading, "number");
+            return fail_element(reading, "is not a number");
         return STATUS_OK;
     case VALUE_FLAG:
         *(bool *)to = true;
         return STATUS_OK;
+    case VALUE_TARGET:
+        status = read_whole(reading, text, &target);
+        *(bool *)to |= target != 0;
+        return status;
     }
     return STATUS_OK;
 }
@@ -181,9 +199,6 @@ static enum status open_in_job(struct batch_reading *reading, struct text name)
         reading->template = &reading->job.input_template;
     else if (text_is(name, "output_template"))
         reading->template = &reading->job.output_template;
-    else if (text_is(name, "target_team") || text_is(name, "target_user") ||
-             text_is(name, "target_host"))
-        reading->job.has_target = true;
     else
         reading->element = find_element(job_elements, name);
     if (reading->template != NULL)
@@ -217,7 +232,7 @@ static enum status on_start(void *context, struct text name, int line)
         return STATUS_OK;
     }
     if (reading->element != NULL)
-        return STATUS_OK; /* elements within a value are passed over, their texts are not */
+        return fail_element(reading, "has elements in it: write &lt; for <");
     reading->text.length = 0;
     reading->element_depth = reading->depth;
     switch (reading->depth) {

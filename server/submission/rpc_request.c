@@ -38,7 +38,6 @@ static enum status on_start(void *context, struct text name, int line)
 {
     struct rpc_reading *reading = context;
 
-    (void)line;
     reading->depth++;
     if (reading->depth == ROOT)
         reading->request->command = text_copy(reading->arena, name);
@@ -46,6 +45,10 @@ static enum status on_start(void *context, struct text name, int line)
     if (reading->depth == BELOW_ROOT && text_is(name, "batch") &&
         text_is(reading->request->command, "create_batch"))
         reading->level = BELOW_BATCH;
+    if (reading->depth > reading->level && reading->element < ELEMENT_COUNT)
+        return fail(reading->failure, STATUS_INVALID,
+                    "line %d: %s has elements in it: write &lt; for <", line,
+                    elements[reading->element].name);
     if (reading->depth != reading->level)
         return STATUS_OK;
     reading->length = 0;

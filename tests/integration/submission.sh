@@ -258,6 +258,8 @@ ask abort_batch "<batch_id>$ended</batch_id>"
 claim "nor for one that was aborted before" not_made "batch $ended is aborted" "<batch_id>$ended</batch_id>" "$(job fifth hello)"
 ask retire_batch "<batch_id>$ended</batch_id>"
 claim "nor retired" not_made "batch $ended is retired" "<batch_id>$ended</batch_id>" "$(job fifth hello)"
+claim "a file that is not escaped is not shortened" not_made 'job 1: source has elements in it' '' "$(job fifth '<b>one</b>')"
+claim "a job for somebody" not_made 'job 1: jobs for a user' '' "$(job fifth hello '<target_user>2</target_user>')"
 claim "nor of another" not_made "no batch $bobs" "<batch_id>$bobs</batch_id>" "$(job fifth other)"
 claim "nor of nobody" not_made 'no batch 4711' '<batch_id>4711</batch_id>' "$(job fifth other)"
 claim "no jobs" not_made 'has no jobs' '' ''

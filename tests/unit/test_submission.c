@@ -288,6 +288,48 @@ static void numbers_of_a_batch_that_are_none_are_refused(void **state)
                              &wanted));
 }
 
+/* Some clients escape nothing: without an error, jobs would compute on a part of what was meant. */
+static void a_value_with_elements_in_it_is_refused(void **state)
+{
+    static const char *const documents[] = {
+        "<a><batch><app_name>work<b/></app_name></batch></a>",
+        "<a><batch><job_params><delay_bound>5<b/></delay_bound></job_params></batch></a>",
+        "<a><batch><job><command_line>--tag <b>1</b></command_line></job></batch></a>",
+        "<a><batch><job><input_file><mode>inline</mode><source><b>1</b></source></input_file></job>"
+        "</batch></a>",
+    };
+    struct wanted_batch wanted;
+    struct rpc_request request;
+
+    (void)state;
+    for (size_t i = 0; i < sizeof(documents) / sizeof(documents[0]); i++)
+        assert_status(STATUS_INVALID, read_batch(documents[i], &wanted));
+    assert_status(
+        STATUS_INVALID,
+        read_request("<create_batch><batch_name>a<b/>c</batch_name></create_batch>", &request));
+    assert_status(STATUS_OK,
+                  read_batch("<a><batch><job><input_file><source><![CDATA[<b>1</b>]]><!-- c -->"
+                             "</source></input_file></job></batch></a>",
+                             &wanted));
+    assert_true(text_contains(buffer_text(&jobs_told), TEXT(",<b>1</b>,")));
+}
+
+static void number_0_is_no_target(void **state)
+{
+    struct wanted_batch wanted;
+
+    (void)state;
+    assert_status(STATUS_OK,
+                  read_batch("<a><batch><job><target_team>0</target_team><target_user/>"
+                             "<target_host> 0 </target_host></job><job><target_user>7</target_user>"
+                             "<target_host>0</target_host></job></batch></a>",
+                             &wanted));
+    assert_text(buffer_text(&jobs_told), "[||0|0:0||][||0|0:0|||target]");
+    assert_status(
+        STATUS_INVALID,
+        read_batch("<a><batch><job><target_user>bob</target_user></job></batch></a>", &wanted));
+}
+
 static void a_job_has_its_bound_of_files(void **state)
 {
     (void)state;
@@ -447,6 +489,10 @@ int main(void)
                                         case_arena_teardown),
         cmocka_unit_test_setup_teardown(numbers_of_a_batch_that_are_none_are_refused,
                                         case_arena_setup, case_arena_teardown),
+        cmocka_unit_test_setup_teardown(a_value_with_elements_in_it_is_refused, case_arena_setup,
+                                        case_arena_teardown),
+        cmocka_unit_test_setup_teardown(number_0_is_no_target, case_arena_setup,
+                                        case_arena_teardown),
         cmocka_unit_test_setup_teardown(a_job_has_its_bound_of_files, case_arena_setup,
                                         case_arena_teardown),
         cmocka_unit_test_setup_teardown(a_failure_has_its_number_where_every_client_looks,
