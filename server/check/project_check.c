@@ -243,10 +243,30 @@ static void check_room(struct check *check, const char *option, const char *path
               place(check, option), path, TEXT_ARG(words));
 }
 
+/* What is looked for in the folders of a folder. */
+struct folders_wanted {
+    int rights;               /* of the user who asks; 0: `above` counts */
+    const struct stat *above; /* whoever enters this folder enters those in it */
+    const char *lacking;
+};
+
+/* What another user has made, such as the web server, is his to enter. */
+static bool is_closed(int folder, const char *name, const struct folders_wanted *wanted)
+{
+    const struct stat *above = wanted->above;
+    struct stat info;
+
+    if (wanted->rights != 0)
+        return faccessat(folder, name, wanted->rights, 0) != 0;
+    return (above->st_mode & S_IXOTH) != 0 && fstatat(folder, name, &info, 0) == 0 &&
+           info.st_uid == above->st_uid && (info.st_mode & S_IXOTH) == 0 &&
+           (info.st_gid == above->st_gid || (info.st_mode & S_IXGRP) == 0);
+}
+
 /* Folders of the fan-out that other users made, such as a CGI program that ran as the web server,
- * or sandboxes: those without these rights. */
+ * or sandboxes: those that lack something. */
 static void check_folders_within(struct check *check, const char *option, const char *path,
-                                 int rights, const char *lacking)
+                                 const struct folders_wanted *wanted)
 {
     DIR *folder = opendir(path);
     struct arena_mark mark = arena_mark(check->arena);
@@ -257,7 +277,7 @@ static void check_folders_within(struct check *check, const char *option, const 
     for (int i = 0; folder != NULL && i < ENTRIES_LOOKED_AT && (entry = readdir(folder)) != NULL;
          i++) {
         if (entry->d_type != DT_DIR || entry->d_name[0] == '.' ||
-            faccessat(dirfd(folder), entry->d_name, rights, 0) == 0)
+            !is_closed(dirfd(folder), entry->d_name, wanted))
             continue;
         closed++;
         if (first == NULL)
@@ -266,14 +286,29 @@ static void check_folders_within(struct check *check, const char *option, const 
     if (folder != NULL)
         (void)closedir(folder);
     if (closed > 0)
-        found(check, CHECK_WARNING,
-              "%s: " COUNT_FORMAT " in %s, such as %s, not %s the user who asks",
-              place(check, option), COUNT_ARG(closed, "folder"), path, first, lacking);
+        found(check, CHECK_WARNING, "%s: " COUNT_FORMAT " in %s, such as %s, %s",
+              place(check, option), COUNT_ARG(closed, "folder"), path, first, wanted->lacking);
     arena_rewind(check->arena, mark);
+}
+
+/* As commands made them that ran with a strict umask. */
+static void check_downloads_open(struct check *check)
+{
+    const char *path = text_string(check->arena, folder_path(check, check->config->download_dir));
+    struct stat above;
+
+    if (check->config->download_dir.length > 0 && stat(path, &above) == 0)
+        check_folders_within(
+            check, "download_dir", path,
+            &(const struct folders_wanted){
+                .above = &above,
+                .lacking = "closed to other users, as the web server may be: chmod o+rx"});
 }
 
 static void check_folder(struct check *check, const char *option, struct text dir)
 {
+    static const struct folders_wanted writable = {.rights = W_OK | X_OK,
+                                                   .lacking = "not writable for the user who asks"};
     struct stat info;
     const char *path;
 
@@ -293,7 +328,7 @@ static void check_folder(struct check *check, const char *option, struct text di
               place(check, option), path);
     if (stat(path, &info) == 0 && S_ISDIR(info.st_mode) && access(path, W_OK | X_OK) == 0) {
         check_room(check, option, path);
-        check_folders_within(check, option, path, W_OK | X_OK, "writable for");
+        check_folders_within(check, option, path, &writable);
     }
 }
 
@@ -342,6 +377,8 @@ static void check_unfinished(struct check *check)
 static void check_sandboxes(struct check *check)
 {
     static const char option[] = "sandbox_dir";
+    static const struct folders_wanted open_to = {.rights = X_OK,
+                                                  .lacking = "not open to the user who asks"};
     const char *path = text_string(check->arena, sandbox_folder(check->arena, check->config));
     struct stat info;
 
@@ -358,13 +395,14 @@ static void check_sandboxes(struct check *check)
               "that, and to read the files in it",
               place(check, option), path);
     } else {
-        check_folders_within(check, option, path, X_OK, "open to");
+        check_folders_within(check, option, path, &open_to);
     }
 }
 
 static void check_folders(struct check *check)
 {
     check_folder(check, "download_dir", check->config->download_dir);
+    check_downloads_open(check);
     check_folder(check, "upload_dir", check->config->upload_dir);
     check_unfinished(check);
     check_uploads_hidden(check);

@@ -610,6 +610,11 @@ chmod 600 "$dir/in4"
 echo "--wu_name piece_4 $dir/in4" >"$dir/lines"
 expect 0 '^1 job, 1 result$' strict from_lines
 same "folders of input files that others cannot enter" "$(closed)" ""
+within=$(dirname "$(find "$project/download" -name 'in4*')")
+chmod 0700 "$within"
+expect 0 "download_dir: 1 folder in .*/download, such as ${within##*/}, closed to other users" in_project check-config
+chmod 0755 "$within"
+same "folders that are open and named" "$(in_project check-config | grep -c 'closed to other users')" 0
 same "input files that others cannot read" "$(find "$project/download" -name 'in4*' -perm -0444 | wc -l)" 1
 sql -e "DELETE FROM $database.result WHERE name LIKE 'piece\_4%'; DELETE FROM $database.workunit WHERE name = 'piece_4'"
 echo "--wu_name $(head -c 5000 /dev/zero | tr '\0' x)" >"$dir/lines"
