@@ -295,8 +295,7 @@ static void a_value_with_elements_in_it_is_refused(void **state)
         "<a><batch><app_name>work<b/></app_name></batch></a>",
         "<a><batch><job_params><delay_bound>5<b/></delay_bound></job_params></batch></a>",
         "<a><batch><job><command_line>--tag <b>1</b></command_line></job></batch></a>",
-        "<a><batch><job><input_file><mode>inline</mode><source><b>1</b></source></input_file></job>"
-        "</batch></a>",
+        "<a><batch><job><input_file><source><b>1</b></source></input_file></job></batch></a>",
     };
     struct wanted_batch wanted;
     struct rpc_request request;
