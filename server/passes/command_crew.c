@@ -35,7 +35,6 @@ struct command_crew *command_crew_create(const struct command_crew_settings *set
     if (crew == NULL)
         return NULL;
     crew->settings = *settings;
-    (void)signal(SIGCHLD, SIG_DFL); /* or no child's end could be waited for */
     if (settings->reads_lines) {
         crew->line = line_process_create(settings);
         if (crew->line == NULL) {

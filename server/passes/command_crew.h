@@ -21,7 +21,8 @@ struct command_crew_settings {
     const struct pass_owner *owner; /* who is to end, or not */
 };
 
-/* Starts nothing yet. The settings' texts and the owner outlast it. NULL: no memory. */
+/* Starts nothing yet. The settings' texts and the owner outlast it; SIGCHLD must not be ignored, as
+ * a program may be started (tools/qmctl/main.c). NULL: no memory. */
 struct command_crew *command_crew_create(const struct command_crew_settings *settings);
 /* Ends what still runs; a process that reads lines has read the end of its input before. NULL is
  * fine. */

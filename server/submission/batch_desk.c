@@ -241,6 +241,8 @@ enum status desk_find_job(struct desk *desk, const struct submitter *submitter, 
         return desk_failed(desk, status, "job");
     if (id != 0)
         return fail(desk->failure, STATUS_INVALID, "there is no job %" PRId64 " of yours", id);
+    if (name.length == 0)
+        return fail(desk->failure, STATUS_INVALID, "the request names no job");
     return fail(desk->failure, STATUS_INVALID, "there is no job " TEXT_FORMAT " of yours",
                 TEXT_ARG(text_first(name, NAME_SHOWN)));
 }

@@ -195,6 +195,7 @@ claim "its status" heard "^query_completed_job/completed_job/exit_status '5'"
 claim "one that goes on" ask query_completed_job '<job_name>one_3</job_name>'
 claim "has no error" is "$(cat "$work/heard")" "query_completed_job/completed_job/error_mask '0'"
 claim "one of another" refused 'no job one_1 of yours' query_completed_job '<job_name>one_1</job_name>' "$bob"
+claim "one without a name" refused 'names no job' query_completed_job ''
 claim "its instances" ask query_job "<job_id>$(rows "SELECT id FROM workunit WHERE name = 'one_1'")</job_id>"
 claim "in words" heard "^query_job/instance/state 'Completed and validated'"
 claim "templates" ask get_templates '<app_name>work</app_name>'

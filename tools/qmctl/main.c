@@ -13,6 +13,7 @@
 #include "server/submit/catalog_settings.h"
 #include "tools/qmctl/help.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -954,6 +955,7 @@ int main(int count, char **words)
     struct session session = {.project = ".", .now = time(NULL)};
 
     file_occupy_standard();
+    (void)signal(SIGCHLD, SIG_DFL); /* or no child's end could be waited for */
     session.arena = arena_create(SESSION_BYTES_MAX);
     if (session.arena == NULL) {
         fputs("qmctl: no memory\n", stderr);
