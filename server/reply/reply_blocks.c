@@ -181,7 +181,8 @@ void reply_blob(struct reply *reply, const char *element, struct text text)
     struct arena *arena = reply->sources->arena;
     struct text content;
 
-    if (!blob_content(arena, without_rest(arena, text, element), element, &content)) {
+    if (!blob_content(arena, text, element, &content) &&
+        !blob_content(arena, without_rest(arena, text, element), element, &content)) {
         log_left_out(reply, element);
         return;
     }
