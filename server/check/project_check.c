@@ -157,12 +157,9 @@ static void check_urls(struct check *check)
         if (urls[i].url.length > 0 && url_fault(urls[i].url) != NULL)
             found(check, CHECK_ERROR, "%s: the URL %s", place(check, urls[i].option),
                   url_fault(urls[i].url));
-    if (url_fault(config->upload_url) == NULL && !url_takes_uploads(config->upload_url))
-        found(check, CHECK_ERROR,
-              "%s: " TEXT_FORMAT
-              " lacks file_upload_handler: clients take it for a URL to download "
-              "from, and upload nothing",
-              place(check, "upload_url"), TEXT_ARG(config->upload_url));
+    if (url_fault(config->upload_url) == NULL && url_upload_fault(config->upload_url) != NULL)
+        found(check, CHECK_ERROR, "%s: " TEXT_FORMAT " %s", place(check, "upload_url"),
+              TEXT_ARG(config->upload_url), url_upload_fault(config->upload_url));
     for (size_t i = 0; i < config->scheduler_url.count; i++)
         if (url_fault(config->scheduler_url.items[i]) != NULL)
             found(check, CHECK_ERROR, "%s: the URL %s", place(check, "scheduler_url"),

@@ -141,7 +141,9 @@ const char *url_fault(struct text url)
     return text_contains(url, TEXT("://")) ? NULL : "does not begin with http:// or https://";
 }
 
-bool url_takes_uploads(struct text url)
+const char *url_upload_fault(struct text url)
 {
-    return text_contains(url, TEXT("file_upload_handler"));
+    return text_contains(url, TEXT("file_upload_handler"))
+               ? NULL
+               : "lacks file_upload_handler: clients take it for a URL to download from";
 }

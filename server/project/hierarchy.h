@@ -28,9 +28,9 @@ bool hierarchy_has_file(struct arena *arena, struct text dir, struct text name, 
 
 /* Why no client can fetch anything from this URL, in words to follow "the URL"; NULL: it may. */
 const char *url_fault(struct text url);
-/* Whether clients upload a file to this URL. Since 6.13.2 they tell by its words, and download the
- * file from any other URL that a <url> gives. */
-bool url_takes_uploads(struct text url);
+/* Why clients upload no file to this URL, in words to follow it; NULL: they do. Since 6.13.2 they
+ * tell by its words, and download the file from any other URL that a <url> gives. */
+const char *url_upload_fault(struct text url);
 
 /* Why clients do not take this as the name of a file, or a URL needs escapes for it, in words to
  * follow the name; NULL: they take it. */

@@ -157,9 +157,8 @@ static void look_at_urls(struct advice *advice, const struct template_element *f
 {
     for (const struct template_element *child = file_info->first_child; child; child = child->next)
         if (text_is(child->name, "url") && !text_contains(child->content, TEXT("<UPLOAD_URL/>")) &&
-            !url_takes_uploads(child->content))
-            advise(advice, child,
-                   "lacks file_upload_handler: clients take it for a URL to download from");
+            url_upload_fault(child->content) != NULL)
+            advise(advice, child, "%s", url_upload_fault(child->content));
 }
 
 /* Clients before 6.13.2 take a file without generated_locally for one to download, and one without

@@ -89,7 +89,7 @@ claim "moved by 302, where none does" warns "it redirects by a status of 302 or 
 upload_to "${url%cgi}file_upload_handler"
 claim "which a proxy of this machine's has no part in" not eval 'http_proxy=http://127.0.0.1:1 create simple_out.xml | grep warning'
 upload_to "${url%cgi}uploads"
-claim "clients download from a URL of another name" warns "it lacks file_upload_handler, so clients take it"
+claim "clients download from a URL of another name" warns "it lacks file_upload_handler: clients take it"
 claim "which check-config says without asking it" eval \
     '{ qmctl check-config --no-db --no-web || true; } | grep "^error: .*: upload_url: .* lacks file_upload_handler"'
 claim "and an order to upload a file is refused" eval '{ qmctl files get a --host 1 2>&1 || true; } | grep "upload_url lacks"'

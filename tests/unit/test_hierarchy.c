@@ -114,11 +114,11 @@ static void names_by_which_a_file_is_opened(void **state)
 static void clients_tell_uploads_from_downloads_by_a_word(void **state)
 {
     (void)state;
-    assert_true(url_takes_uploads(TEXT("https://x/demo_cgi/file_upload_handler")));
-    assert_true(url_takes_uploads(TEXT("https://x/file_upload_handler2?a=b")));
-    assert_false(url_takes_uploads(TEXT("https://x/demo_cgi/fuh")));
-    assert_false(url_takes_uploads(TEXT("https://x/demo_cgi/FILE_UPLOAD_HANDLER")));
-    assert_false(url_takes_uploads(NO_TEXT));
+    assert_null(url_upload_fault(TEXT("https://x/demo_cgi/file_upload_handler")));
+    assert_null(url_upload_fault(TEXT("https://x/file_upload_handler2?a=b")));
+    assert_non_null(url_upload_fault(TEXT("https://x/demo_cgi/fuh")));
+    assert_non_null(url_upload_fault(TEXT("https://x/demo_cgi/FILE_UPLOAD_HANDLER")));
+    assert_non_null(url_upload_fault(NO_TEXT));
 }
 
 int main(void)

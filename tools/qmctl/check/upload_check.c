@@ -129,12 +129,10 @@ struct text upload_url_problem(struct session *session)
 {
     struct text url = session->config->upload_url;
 
-    if (url.length > 0 && !url_takes_uploads(url))
+    if (url.length > 0 && url_upload_fault(url) != NULL)
         return text_print(session->arena,
-                          "output files cannot be uploaded to " TEXT_FORMAT
-                          " (upload_url): it lacks file_upload_handler, so clients take it for a "
-                          "URL to download from",
-                          TEXT_ARG(url));
+                          "output files cannot be uploaded to " TEXT_FORMAT " (upload_url): it %s",
+                          TEXT_ARG(url), url_upload_fault(url));
     return problem_of(session, 0);
 }
 

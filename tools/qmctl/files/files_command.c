@@ -384,9 +384,9 @@ enum exit_code command_files_get(struct session *session)
     enum status status = option_number(session, "max-bytes", 1, INT64_C(1000000000000000), &bytes);
     if (status == STATUS_OK && config->upload_url.length == 0)
         status = fail(&session->failure, STATUS_INVALID, "upload_url is not set");
-    if (status == STATUS_OK && !url_takes_uploads(config->upload_url))
-        status = fail(&session->failure, STATUS_INVALID,
-                      "upload_url lacks file_upload_handler: clients would download from it");
+    if (status == STATUS_OK && url_upload_fault(config->upload_url) != NULL)
+        status = fail(&session->failure, STATUS_INVALID, "upload_url %s",
+                      url_upload_fault(config->upload_url));
     if (status == STATUS_OK && has_arrived(session, order.name, 0))
         status = fail(&session->failure, STATUS_INVALID,
                       TEXT_FORMAT " already exists in upload_dir", TEXT_ARG(order.name));
