@@ -221,8 +221,9 @@ uploads_started() {
 # what is submitted to. Its log is $work/submission.log, its process number in $submission_pid.
 start_submission() {
     # shellcheck disable=SC2094 # as above
-    "$program" --submit --project "$project" --listen "unix:$work/submission.socket" \
-        --socket-mode 0666 --log "$work/submission.log" "$@" 2>>"$work/submission.log" </dev/null &
+    # With the umask of a hardened machine: what it makes is for web servers, whoever they are.
+    (umask 077 && exec "$program" --submit --project "$project" --listen "unix:$work/submission.socket" \
+        --socket-mode 0666 --log "$work/submission.log" "$@" 2>>"$work/submission.log" </dev/null) &
     submission_pid=$!
     started+=("$submission_pid")
     within 15 test -S "$work/submission.socket" || {

@@ -31,10 +31,7 @@ qmctl deploy mariadb | grep "'${schema}_s'" >"$work/grants.sql"
 database() { mariadb --no-defaults -S "$QM_TEST_SOCKET" "$@"; }
 database -u root <"$work/grants.sql" || claim_failed "the process gets a user of the database"
 start_server server
-old_mask=$(umask)
-umask 077
 start_submission
-umask "$old_mask"
 
 encoding=urlencoded
 page=submit_rpc_handler.php
