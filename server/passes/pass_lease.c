@@ -5,11 +5,11 @@
 #include "db/lease.h"
 #include "server/base/clock.h"
 #include "server/base/random.h"
+#include "server/base/thread.h"
 #include "server/passes/pass.h"
 #include "server/passes/pass_repeat.h"
 
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -100,18 +100,11 @@ static void *keep(void *argument)
     return NULL;
 }
 
-/* Signals are the first thread's: it waits for them while a command runs. Without the thread a
- * lease lasts for DB_LEASE_SECONDS. */
+/* Without the thread a lease lasts for DB_LEASE_SECONDS. */
 static void start_thread(struct pass_lease *lease)
 {
-    sigset_t all, before;
-
-    if (lease->has_thread)
-        return;
-    (void)sigfillset(&all);
-    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    lease->has_thread = pthread_create(&lease->thread, NULL, keep, lease) == 0;
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    if (!lease->has_thread)
+        lease->has_thread = thread_start(&lease->thread, keep, lease);
 }
 
 static void end_thread(struct pass_lease *lease)

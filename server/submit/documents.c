@@ -11,9 +11,9 @@
 #include "server/base/buffer.h"
 #include "server/base/crypto.h"
 #include "server/base/random.h"
+#include "server/base/thread.h"
 #include "server/submit/template_output.h"
 
-#include <pthread.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -141,8 +141,8 @@ void documents_begin(struct documents *documents, const struct document_order *o
         memset(&writer->failure, 0, sizeof writer->failure);
         writer->orders = orders + first;
         writer->count = count * (i + 1) / documents->share_count - first;
-        writer->has_thread = documents->share_count > 1 &&
-                             pthread_create(&writer->thread, NULL, write_share, writer) == 0;
+        writer->has_thread =
+            documents->share_count > 1 && thread_start(&writer->thread, write_share, writer);
     }
 }
 

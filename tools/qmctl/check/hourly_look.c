@@ -3,12 +3,11 @@
 
 #include "db/db.h"
 #include "server/base/arena.h"
+#include "server/base/thread.h"
 #include "tools/qmctl/check/web_look.h"
 #include "tools/qmctl/session/project_session.h"
 #include "tools/qmctl/why/why_keep.h"
 
-#include <pthread.h>
-#include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <time.h>
@@ -62,14 +61,9 @@ static void *look_aside(void *argument)
 
 static enum status start(struct hourly_look *look, struct failure *failure)
 {
-    sigset_t all, before;
-    bool is_started;
-
-    (void)sigfillset(&all);
-    (void)pthread_sigmask(SIG_SETMASK, &all, &before);
-    is_started = pthread_create(&look->thread, NULL, look_aside, look) == 0;
-    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return is_started ? STATUS_OK : fail(failure, STATUS_NO_MEMORY, "no thread can be started");
+    return thread_start(&look->thread, look_aside, look)
+               ? STATUS_OK
+               : fail(failure, STATUS_NO_MEMORY, "no thread can be started");
 }
 
 enum status hourly_look_begin(struct session *session, struct hourly_look **ret_look)
