@@ -14,6 +14,7 @@
 #include "server/passes/needed_inputs.h"
 #include "server/passes/pass_lease.h"
 #include "server/passes/pass_repeat.h"
+#include "server/passes/unlinking.h"
 #include "server/passes/upload_folder.h"
 #include "server/project/hierarchy.h"
 #include "server/submit/inputs_lock.h"
@@ -36,6 +37,8 @@ enum {
     REST = 20,            /* times as long as the reading took */
     BATCH_ROWS = 1024,    /* a multiple of DB_DELETION_MOST */
     BATCH_FILES = 4096,   /* no other row is begun */
+    NAMES_MOST = 3,       /* of an input file, with those beside it */
+    FILES_MOST = BATCH_FILES + NAMES_MOST * OUTPUT_FILES_MAX,
     LISTS_AT_ONCE = 100
 };
 #define PART_BYTES ((size_t)1 << 30)
@@ -53,12 +56,13 @@ struct doomed_row {
     struct text too_long; /* the name of one that lists too many files; empty: none */
 };
 struct doomed_file {
-    struct text name, path;
+    const char *path;
     size_t row;
 };
 struct batch {
     struct doomed_row rows[BATCH_ROWS];
-    struct doomed_file files[BATCH_FILES + OUTPUT_FILES_MAX];
+    struct doomed_file files[FILES_MOST];
+    struct unlinking unlinkings[FILES_MOST]; /* of them, in the same order */
     size_t row_count, file_count;
     int64_t due_count; /* rows that are not needed */
 };
@@ -86,38 +90,35 @@ struct deletion {
 /* --- files
  * ---------------------------------------------------------------------------------------- */
 
-/* An empty folder is one that is not mounted, unless it became empty by us. */
-static enum status delete_path(struct deletion *deletion, struct files_folder *folder,
-                               const char *path, struct failure *failure)
+/* What became of it; `error` as in unlinking.h. An empty folder is one that is not mounted, unless
+ * it became empty by us. */
+static enum status note_deletion(struct deletion *deletion, struct files_folder *folder, int error,
+                                 struct failure *failure)
 {
-    bool is_deleted = unlink(path) == 0;
+    bool is_deleted = error == 0;
 
-    if (!is_deleted && errno != ENOENT)
-        return fail(failure, STATUS_IO, "%s", strerror(errno));
+    if (!is_deleted && error != ENOENT)
+        return fail(failure, STATUS_IO, "%s", strerror(error));
     deletion->counts->files_deleted += is_deleted;
     folder->is_there =
         folder->is_there || is_deleted || folder_is_there(deletion->arena, folder->path, failure);
     return folder->is_there ? STATUS_OK : STATUS_IO;
 }
 
-/* What BOINC's programs put beside an input file. */
-static enum status delete_siblings(struct deletion *deletion, const struct doomed_file *file,
-                                   struct failure *failure)
+/* The paths of an input file and of what BOINC's programs put beside it, but for those that are
+ * needed. They live as long as the arena; there is room for NAMES_MOST. */
+static size_t list_names(const struct deletion *deletion, struct arena *arena, struct text name,
+                         struct text path, const char **ret_paths)
 {
-    static const char *const endings[] = {".gz", ".md5"};
-    enum status status = STATUS_OK;
+    static const char *const endings[NAMES_MOST] = {"", ".gz", ".md5"};
+    size_t count = 0;
 
-    for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]) && status == STATUS_OK; i++) {
-        struct text name =
-            text_print(deletion->arena, TEXT_FORMAT "%s", TEXT_ARG(file->name), endings[i]);
-        struct text path =
-            text_print(deletion->arena, TEXT_FORMAT "%s", TEXT_ARG(file->path), endings[i]);
-
-        if (!needed_inputs_have(&deletion->needed, name))
-            status = delete_path(deletion, &deletion->downloads, text_string(deletion->arena, path),
-                                 failure);
-    }
-    return status;
+    for (size_t i = 0; i < NAMES_MOST; i++)
+        if (!needed_inputs_have(&deletion->needed,
+                                text_print(arena, TEXT_FORMAT "%s", TEXT_ARG(name), endings[i])))
+            ret_paths[count++] =
+                text_string(arena, text_print(arena, TEXT_FORMAT "%s", TEXT_ARG(path), endings[i]));
+    return count;
 }
 
 /* The files of results, or those of workunits. */
@@ -132,21 +133,19 @@ static const struct deleted_files outputs = {db_deletion_results, db_deletion_sa
 static const struct deleted_files inputs = {db_deletion_workunits, db_deletion_save_workunits,
                                             true};
 
-static void delete_file(struct deletion *deletion, const struct doomed_file *file)
+static void note_file(struct deletion *deletion, const struct doomed_file *file, int error)
 {
-    bool is_input = deletion->which->are_inputs;
-    struct files_folder *folder = is_input ? &deletion->downloads : &deletion->uploads;
+    struct files_folder *folder =
+        deletion->which->are_inputs ? &deletion->downloads : &deletion->uploads;
     struct doomed_row *row = &deletion->batch->rows[file->row];
     struct arena_mark mark = arena_mark(deletion->arena);
     struct failure why = {.status = STATUS_OK};
-    enum status status =
-        delete_path(deletion, folder, text_string(deletion->arena, file->path), &why);
 
-    if (status == STATUS_OK && is_input)
-        status = delete_siblings(deletion, file, &why);
+    if (error == UNLINK_NOT_TRIED)
+        return;
     row->files_left--;
-    if (status != STATUS_OK) {
-        complain(&deletion->complaints, deletion->owner, "file", file->path, why.text,
+    if (note_deletion(deletion, folder, error, &why) != STATUS_OK) {
+        complain(&deletion->complaints, deletion->owner, "file", text_from(file->path), why.text,
                  ERRORS_EVERY);
         row->state = FILE_DELETE_ERROR;
     }
@@ -157,7 +156,7 @@ static int compare_paths(const void *a, const void *b)
 {
     const struct doomed_file *left = a, *right = b;
 
-    return text_compare(left->path, right->path);
+    return strcmp(left->path, right->path);
 }
 
 /* What is left of the batch when it is to end, or the lease is lost, is looked at again. */
@@ -167,9 +166,12 @@ static void delete_batch_files(struct deletion *deletion)
 
     if (batch->file_count > 0)
         qsort(batch->files, batch->file_count, sizeof(batch->files[0]), compare_paths);
+    for (size_t i = 0; i < batch->file_count; i++)
+        batch->unlinkings[i].path = batch->files[i].path;
+    unlink_files(batch->unlinkings, batch->file_count, deletion->lease);
     arena_reset(deletion->arena);
-    for (size_t i = 0; i < batch->file_count && pass_lease_is_held(deletion->lease); i++)
-        delete_file(deletion, &batch->files[i]);
+    for (size_t i = 0; i < batch->file_count; i++)
+        note_file(deletion, &batch->files[i], batch->unlinkings[i].error);
 }
 
 /* --- batches
@@ -183,22 +185,35 @@ static bool has_room(const struct deletion *deletion)
            batch->due_count < deletion->left;
 }
 
+static void add_file(struct deletion *deletion, const char *path)
+{
+    struct batch *batch = deletion->batch;
+
+    batch->files[batch->file_count++] = (struct doomed_file){path, batch->row_count};
+    batch->rows[batch->row_count].files_left++;
+}
+
 static void add_files(struct deletion *deletion, const struct output_file *files, size_t count)
 {
     int64_t fanout = deletion->owner->config->uldl_dir_fanout;
     bool are_inputs = deletion->which->are_inputs;
     struct text folder = are_inputs ? deletion->downloads.path : deletion->uploads.path;
-    struct batch *batch = deletion->batch;
+    struct arena *arena = deletion->batch_arena;
 
     for (size_t i = 0; i < count; i++) {
-        struct text path = output_file_path(deletion->batch_arena, &files[i], folder, fanout);
+        struct text path = output_file_path(arena, &files[i], folder, fanout);
+        const char *paths[NAMES_MOST];
+        size_t names = 1;
 
         if (path.length == 0 || files[i].no_delete ||
             (are_inputs && needed_inputs_have(&deletion->needed, files[i].name)))
             continue;
-        batch->files[batch->file_count++] = (struct doomed_file){
-            text_copy(deletion->batch_arena, files[i].name), path, batch->row_count};
-        batch->rows[batch->row_count].files_left++;
+        if (are_inputs)
+            names = list_names(deletion, arena, files[i].name, path, paths);
+        else
+            paths[0] = text_string(arena, path);
+        for (size_t j = 0; j < names; j++)
+            add_file(deletion, paths[j]);
     }
 }
 
@@ -369,24 +384,35 @@ static bool is_counted_on(const struct deletion *deletion, const char *path)
 /* Whether nothing of it is left. */
 static bool delete_brought(struct deletion *deletion, const struct job_file_row *row)
 {
-    struct doomed_file file = {.name = row->name};
-    struct failure why = {.status = STATUS_OK};
-    const char *path;
-    enum status status;
+    struct unlinking unlinkings[NAMES_MOST];
+    const char *paths[NAMES_MOST];
+    struct text path;
+    size_t count;
+    bool is_gone = true;
 
     if (file_name_fault(row->name) != NULL)
         return true; /* no such file */
-    file.path = hierarchy_path(deletion->arena, deletion->downloads.path, row->name,
-                               deletion->owner->config->uldl_dir_fanout);
-    path = text_string(deletion->arena, file.path);
-    if (needed_inputs_have(&deletion->needed, row->name) || is_counted_on(deletion, path))
+    path = hierarchy_path(deletion->arena, deletion->downloads.path, row->name,
+                          deletion->owner->config->uldl_dir_fanout);
+    if (needed_inputs_have(&deletion->needed, row->name) ||
+        is_counted_on(deletion, text_string(deletion->arena, path)))
         return false;
-    status = delete_path(deletion, &deletion->downloads, path, &why);
-    if (status == STATUS_OK)
-        status = delete_siblings(deletion, &file, &why);
-    if (status != STATUS_OK)
-        complain(&deletion->complaints, deletion->owner, "file", file.path, why.text, ERRORS_EVERY);
-    return status == STATUS_OK;
+    count = list_names(deletion, deletion->arena, row->name, path, paths);
+    for (size_t i = 0; i < count; i++)
+        unlinkings[i].path = paths[i];
+    unlink_files(unlinkings, count, deletion->lease);
+    for (size_t i = 0; i < count; i++) {
+        struct failure why = {.status = STATUS_OK};
+
+        if (unlinkings[i].error != UNLINK_NOT_TRIED &&
+            note_deletion(deletion, &deletion->downloads, unlinkings[i].error, &why) == STATUS_OK)
+            continue;
+        is_gone = false;
+        if (why.status != STATUS_OK)
+            complain(&deletion->complaints, deletion->owner, "file", text_from(paths[i]), why.text,
+                     ERRORS_EVERY);
+    }
+    return is_gone;
 }
 
 struct gone_files {

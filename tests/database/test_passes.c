@@ -2,17 +2,22 @@
 /* Passes that are run by a program other than qmctl: what they do, what they say to their owner,
  * and that they end when it wants that. */
 #include "tests/support/database.h"
+#include "tests/support/folder.h"
 #include "tests/support/test.h"
 
+#include "config/config.h"
 #include "db/db.h"
 #include "db/pass_note.h"
+#include "db/states.h"
 #include "server/base/arena.h"
 #include "server/passes/pass_repeat.h"
 #include "server/passes/purge_pass.h"
 #include "server/passes/round.h"
+#include "server/project/hierarchy.h"
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "server/base/banned.h"
@@ -417,6 +422,94 @@ static void a_job_that_ends_meanwhile_keeps_its_files_for_the_next_pass(void **s
                1);
 }
 
+enum { FILES = 600, AS_FOLDER = 7, NOT_THERE = 13 };
+
+static const char *output_path(const struct test_fixture *fixture, struct text folder,
+                               int64_t number)
+{
+    struct text name = text_print(fixture->arena, "old_%" PRId64 "_0", number);
+
+    return text_string(fixture->arena,
+                       hierarchy_path(fixture->arena, folder, name, owner.config->uldl_dir_fanout));
+}
+
+static void make_file(const char *path)
+{
+    char folder[200];
+    FILE *file;
+
+    (void)snprintf(folder, sizeof(folder), "%s", path);
+    *strrchr(folder, '/') = '\0';
+    (void)mkdir(folder, 0700);
+    file = fopen(path, "w");
+    assert_non_null(file);
+    assert_int_equal(fclose(file), 0);
+}
+
+/* Results with an output file each; but one is a folder, and one is missing. */
+static void add_old_results(const struct test_fixture *fixture, struct text folder)
+{
+    test_sql(
+        fixture->database,
+        "INSERT INTO result (id, name, workunitid, server_state, file_delete_state, xml_doc_in)"
+        " SELECT 5000 + seq, CONCAT('old_', seq), 5000 + seq, 5, 1, CONCAT('<file_info><name>"
+        "old_', seq, '_0</name></file_info><result><file_ref><file_name>old_', seq, '_0"
+        "</file_name></file_ref></result>') FROM seq_1_to_%d",
+        FILES);
+    for (int64_t i = 1; i <= FILES; i++)
+        if (i != NOT_THERE)
+            make_file(output_path(fixture, folder, i));
+    assert_int_equal(unlink(output_path(fixture, folder, AS_FOLDER)), 0);
+    assert_int_equal(mkdir(output_path(fixture, folder, AS_FOLDER), 0700), 0);
+}
+
+/* What is marked is gone, and nothing else is marked. */
+static int64_t deleted_results(const struct test_fixture *fixture, struct text folder)
+{
+    int64_t deleted = 0;
+
+    for (int64_t i = 1; i <= FILES; i++) {
+        int64_t state = test_sql_integer(
+            fixture->database,
+            "SELECT file_delete_state FROM result WHERE name = 'old_%" PRId64 "'", i);
+
+        if (state != FILE_DELETE_READY)
+            assert_i64(state, i == AS_FOLDER ? FILE_DELETE_ERROR : FILE_DELETE_DONE);
+        if (state == FILE_DELETE_DONE)
+            assert_int_equal(access(output_path(fixture, folder, i), F_OK), -1);
+        deleted += state == FILE_DELETE_DONE;
+    }
+    return deleted;
+}
+
+static void each_of_many_files_is_accounted_for(void **state)
+{
+    struct test_fixture *fixture = *state;
+    struct pass_settings endless = {.now = NOW, .deletes_files = true};
+    char path[] = "/tmp/qm-passes-XXXXXX";
+    struct config config = *owner.config;
+
+    assert_non_null(mkdtemp(path));
+    config.upload_dir = text_from(path);
+    config.uldl_dir_fanout = 32;
+    owner.config = &config;
+    add_old_results(fixture, config.upload_dir);
+
+    /* It is to end when the first files of a batch are gone: the others stay for the next pass. */
+    heard.ends_after = 8;
+    assert_status(STATUS_OK, deletion_pass(&owner, &endless, &memory.schedule, &counts));
+    assert_in_range(counts.files_deleted, 1, FILES - 3);
+    assert_true(deleted_results(fixture, config.upload_dir) >= counts.files_deleted);
+
+    heard = (struct heard){.count = 0};
+    assert_status(STATUS_OK, deletion_pass(&owner, &endless, &memory.schedule, &counts));
+    assert_i64(deleted_results(fixture, config.upload_dir), FILES - 1);
+    assert_i64(counts.files_deleted, FILES - 2);
+    assert_non_null(strstr(heard.sentences[0], "old_7_0"));
+    assert_non_null(strstr(heard.sentences[0], "directory"));
+    assert_int_equal(test_folder_remove(path), 0);
+}
+
 /* Reading takes a twentieth of the time, deleting what it takes. */
 static void inputs_rest_by_what_reading_takes(void **state)
 {
@@ -433,6 +526,7 @@ int main(void)
         CASE(deletion_leaves_the_rest_for_its_next_turn),
         CASE(so_it_does_with_inputs),
         CASE(a_job_that_ends_meanwhile_keeps_its_files_for_the_next_pass),
+        CASE(each_of_many_files_is_accounted_for),
         cmocka_unit_test(inputs_rest_by_what_reading_takes),
         CASE(a_pass_does_no_more_than_it_was_asked_to),
         CASE(what_fails_is_said_up_to_a_number),
