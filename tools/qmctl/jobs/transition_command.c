@@ -5,6 +5,7 @@
 #include "db/db.h"
 #include "server/base/arena.h"
 #include "server/base/buffer.h"
+#include "server/base/clock.h"
 #include "server/fates/fates.h"
 #include "server/passes/command_look.h"
 #include "server/passes/orphan_count.h"
@@ -87,8 +88,9 @@ static void look_around(struct session *session, struct hourly_look **look)
     session->failure = (struct failure){.status = STATUS_OK};
 }
 
-/* Ended by a signal, when what is under way is done. */
-static enum exit_code loop(struct session *session, struct pass_settings *settings, int64_t seconds)
+/* Ended by a signal, when what is under way is done. A round that took longer than the pace has
+ * much to do, and the next one follows at once; but not one that failed. */
+static enum exit_code loop(struct session *session, struct pass_settings *settings, double pace)
 {
     static struct round_memory memory;
     struct orphan_round orphans = {.folder = 0};
@@ -100,6 +102,7 @@ static enum exit_code loop(struct session *session, struct pass_settings *settin
     for (;;) {
         struct arena_mark mark = arena_mark(session->arena);
         struct pass_counts counts = {.jobs = 0};
+        double begun = clock_seconds();
         enum status status;
 
         settings->now = (int64_t)time(NULL);
@@ -119,7 +122,7 @@ static enum exit_code loop(struct session *session, struct pass_settings *settin
         ending_obey();
         session->failure = (struct failure){.status = STATUS_OK};
         arena_rewind(session->arena, mark);
-        ending_sleep(seconds);
+        ending_sleep(status == STATUS_OK ? begun + pace - clock_seconds() : pace);
         ending_obey();
         if ((status == STATUS_DB_GONE || status == STATUS_DB_UNKNOWN) &&
             db_reopen(session->db) != STATUS_OK)
@@ -213,7 +216,7 @@ enum exit_code command_transition(struct session *session)
         return session_failed(session);
     ending_catch();
     if (option_given(session, "loop"))
-        return loop(session, &settings, seconds);
+        return loop(session, &settings, (double)seconds);
     owner = session_owner(session);
     owner.fates = fates_create();
     status = pass_round(&owner, &settings, &memory, &counts);

@@ -31,11 +31,14 @@ bool ending_is_wanted(void)
 }
 
 /* Blocked until it sleeps, so that none comes between looking and sleeping. */
-void ending_sleep(int64_t seconds)
+void ending_sleep(double seconds)
 {
-    const struct timespec span = {.tv_sec = (time_t)seconds};
+    struct timespec span = {.tv_sec = (time_t)seconds};
     sigset_t signals, before;
 
+    if (!(seconds > 0))
+        return;
+    span.tv_nsec = (long)((seconds - (double)span.tv_sec) * 1e9);
     (void)sigemptyset(&signals);
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)
         (void)sigaddset(&signals, numbers[i]);

@@ -5,14 +5,13 @@
 #define TOOLS_QMCTL_SESSION_ENDING_H
 
 #include <stdbool.h>
-#include <stdint.h>
 
 /* From now on SIGINT, SIGTERM, SIGHUP and SIGQUIT, where they are not ignored, are only noted. */
 void ending_catch(void);
 /* One of them came: nothing new is to be begun. */
 bool ending_is_wanted(void);
-/* Sleeps, not longer than until one comes. */
-void ending_sleep(int64_t seconds);
+/* Sleeps, not longer than until one comes; not at all for 0 or less. */
+void ending_sleep(double seconds);
 /* Ends the process by the signal that came, if one did. */
 void ending_obey(void);
 
