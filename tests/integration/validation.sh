@@ -97,6 +97,23 @@ add_result 342 34 2 other
 rows "UPDATE result SET xml_doc_in = REPLACE(xml_doc_in, '<max_nbytes>', '<no_validate/><max_nbytes>') WHERE workunitid = 34"
 validate --validate bitwise
 claim "files that are not to be validated may differ" test "$(states 34)" = 11
+# Clients compress what is marked gzip_when_done; on Windows zlib writes another system into the header, and other
+# programs write the time, too.
+add_job 35 2 2
+add_result 351 35 1
+add_result 352 35 2
+head -c 50000 /dev/zero | gzip -n >"$uploads/result_351 0"
+{ head -c 4 "$uploads/result_351 0" && printf '\x01\x02\x03\x04\x04\x0b' && tail -c +11 "$uploads/result_351 0"; } >"$uploads/result_352 0"
+validate --validate bitwise
+claim "when and where a file was compressed" test "$(cmp -l "$uploads"/result_35[12]\ 0 | wc -l) $(states 35)" = "6 11"
+add_job 36 2 2
+add_result 361 36 1
+add_result 362 36 2
+head -c 50000 /dev/zero | gzip -n >"$uploads/result_361 0"
+{ head -c -8 "$uploads/result_361 0" && printf '12345678'; } >"$uploads/result_362 0"
+validate --validate bitwise
+claim "but not what it is of" test "$(states 36)" = 44
+claim "nor the same bytes of other files" differ 37 abcd123456efgh abcd654321efgh
 rows "UPDATE workunit SET transition_time = 2147483647 WHERE id >= 30"
 
 # --- a limit

@@ -277,12 +277,14 @@ static const struct option jobs_export_options[] = {
     {"every", NULL, "SECONDS", "With --wait or --follow: seconds between two checks (5)."},
 };
 static const struct option transition_options[] = {
-    {"loop", NULL, "SECONDS", "Continue, and begin another round after this many seconds."},
+    {"loop", NULL, "SECONDS",
+     "Continue, and begin a round every so many seconds; at once, if the last one took longer."},
     {"limit", NULL, "N", "Maximum number of workunits in one round (all that are due)."},
     {"now", NULL, "T", "Unix time to compare deadlines with (the clock)."},
     {"validate", NULL, "COMMAND",
      "Compares the output files of each job's results, chooses the answer, grants credit. bitwise: "
-     "byte by byte. Otherwise a shell command. It gets the files of one result and then the same "
+     "byte by byte, but for what gzip files say of the time and system of their compression. "
+     "Otherwise a shell command. It gets the files of one result and then the same "
      "number of files of another as further arguments (\"\" for an optional one that is missing), "
      "and QM_JOB, QM_JOB_ID and QM_APP. Exit status 0: the same, 1: different, 3: ask later; "
      "anything else is a failure, and asked again in ten minutes. Each result is first compared "
