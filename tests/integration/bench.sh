@@ -18,7 +18,7 @@ value() {
 between() { awk -v least="$1" -v most="$2" -v one="$3" 'BEGIN {exit !(one != "" && one >= least && one <= most)}'; }
 # shellcheck disable=SC2317 # as above
 some() { between 0.01 1e9 "$1"; }
-bench --shapes iv --parts "shapes apart life mix" --report "$work/page.md"
+bench --shapes iv --parts "shapes apart life drain mix" --report "$work/page.md"
 claim "it measures" test $? = 0
 cat "$work/table"
 for server in quartermaster stub; do
@@ -31,6 +31,9 @@ claim "both answer with as many bytes" between "$(awk "BEGIN {print $length - 20
     "$(value shapes quartermaster reply_bytes)"
 for name in jobs_per_s reports_per_s passed_per_s job_ms verified; do
     claim "the whole life: $name" some "$(value life quartermaster $name)"
+done
+for name in drained_jobs drained_s passed_per_s; do
+    claim "what is left to do: $name" some "$(value drain quartermaster $name)"
 done
 claim "a crowd gets jobs" some "$(value mix quartermaster jobs_per_s)"
 claim "and reports some" some "$(value mix quartermaster reports_per_s)"
@@ -63,4 +66,6 @@ bench --shapes v
 claim "a shape that there is not is refused" test $? = 2
 bench --parts lives
 claim "and so is a part" test $? = 2
+bench --parts drain --loops 0
+claim "and that nobody drains" test $? = 2
 finish

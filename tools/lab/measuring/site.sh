@@ -14,7 +14,7 @@ read_words() {
     for word; do
         case ${word%%=*} in
         kind | shape | jobs | connections | processes | threads | hosts | rows_wanted | rate | seconds | warm_up | \
-            bytes | refill | per_commit | quorum | loops | old | dir | against | prepare) printf -v "${word%%=*}" %s "${word#*=}" ;;
+            bytes | refill | per_commit | quorum | loops | drain | old | dir | against | prepare) printf -v "${word%%=*}" %s "${word#*=}" ;;
         *) stop "no word $word" ;;
         esac
     done
