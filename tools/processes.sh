@@ -3,6 +3,9 @@
 # What scripts share that start processes of their own on this machine: waiting for something,
 # whether a process runs, ports that nobody else takes. To be sourced.
 
+# Whatever the person has set: numbers have a point, messages are English, and cd prints nothing.
+export LC_ALL=C.UTF-8 CDPATH=
+
 # within SECONDS COMMAND...: waits up to so long until the command succeeds.
 within() {
     local until=$((SECONDS + $1))

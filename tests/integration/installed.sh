@@ -7,6 +7,7 @@
 #
 # usage: installed.sh [TREE]
 set -uo pipefail
+export LC_ALL=C.UTF-8 CDPATH=
 
 : "${QM_SOURCE_DIR:=$(cd "$(dirname "$0")/../.." && pwd)}"
 : "${QM_BINARY_DIR:=$QM_SOURCE_DIR/build/debug}"

@@ -6,6 +6,7 @@
 #
 # Environment (CTest sets it): QM_SOURCE_DIR, QM_BINARY_DIR, QM_TEST_SOCKET.
 set -uo pipefail
+export LC_ALL=C.UTF-8 CDPATH=
 
 : "${QM_SOURCE_DIR:=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)}"
 : "${QM_BINARY_DIR:=$QM_SOURCE_DIR/build/debug}"

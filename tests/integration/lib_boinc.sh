@@ -1,4 +1,4 @@
-#!/bin/bash
+# shellcheck shell=bash
 # SPDX-License-Identifier: Apache-2.0
 # A running project of BOINC's as Quartermaster finds it: the tables of a year, and the folder as
 # make_project leaves it. To be sourced after lib.sh.

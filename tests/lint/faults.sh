@@ -41,6 +41,9 @@ fault() {
 }
 trap 'rm -rf "$work" "$work.said" "$work.kept"' EXIT
 
+fault shell 'does not begin with' tools/bench '/^export LC_ALL=/d'
+fault shell 'does not begin with' tools/lab/campaign/drive 's/ CDPATH=//'
+
 passes includes
 arena=server/base/arena.c
 fault includes 'may not include <fcgi_stdio.h>' tests/unit/test_arena.c '0,/^#include </s//#include <fcgi_stdio.h>\n&/'
