@@ -101,8 +101,22 @@ static enum status check_file(const struct submitting *submitting, const struct 
     return status == STATUS_OK ? status : refuse_job(submitting, why.text);
 }
 
+static enum status set_parameter(struct submitting *submitting, struct job_parameters *values,
+                                 const char *name, double number)
+{
+    const struct parameter *parameter = parameter_find(text_from(name), PARAMETER_ARGUMENT);
+    char text[64];
+
+    if (number == 0 || parameter == NULL)
+        return STATUS_OK;
+    (void)snprintf(text, sizeof(text), parameter->type == PARAMETER_INTEGER ? "%.0f" : "%.17g",
+                   number);
+    return parameter_set(values, parameter, text_from(text), submitting->desk->failure);
+}
+
 static enum status add_flops(struct submitting *submitting, const struct wanted_job *job)
 {
+    struct job_parameters unused;
     double flops = job->rsc_fpops_est;
     enum status status = STATUS_OK;
 
@@ -116,6 +130,9 @@ static enum status add_flops(struct submitting *submitting, const struct wanted_
         submitting->flops = -1;
     else if (submitting->flops >= 0)
         submitting->flops += flops;
+    /* What no job may have makes no sum, either. */
+    if (status == STATUS_OK && flops > 0)
+        status = set_parameter(submitting, &unused, "rsc_fpops_est", flops);
     return status;
 }
 
@@ -313,19 +330,6 @@ static enum status announce(void *subject)
 }
 
 /* --- the jobs --------------------------------------------------------------------------------- */
-
-static enum status set_parameter(struct submitting *submitting, struct job_parameters *values,
-                                 const char *name, double number)
-{
-    const struct parameter *parameter = parameter_find(text_from(name), PARAMETER_ARGUMENT);
-    char text[64];
-
-    if (number == 0 || parameter == NULL)
-        return STATUS_OK;
-    (void)snprintf(text, sizeof(text), parameter->type == PARAMETER_INTEGER ? "%.0f" : "%.17g",
-                   number);
-    return parameter_set(values, parameter, text_from(text), submitting->desk->failure);
-}
 
 static enum status read_parameters(struct submitting *submitting, struct job_parameters *values)
 {
