@@ -76,6 +76,13 @@ double pass_next_write(double begun, double ended)
     return ended + (pause < WRITE_LATEST ? pause : WRITE_LATEST);
 }
 
+double pass_pause(double pace, double seconds, bool has_failed)
+{
+    if (has_failed)
+        return pace;
+    return seconds < pace ? pace - seconds : 0;
+}
+
 double pass_rest(double seconds)
 {
     double rest = REST * seconds;

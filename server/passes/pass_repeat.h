@@ -38,6 +38,11 @@ size_t pass_part_jobs(size_t *part, double seconds, size_t least, size_t most, i
  * second, or so rarely that it takes a twentieth of the time; once a second at least. */
 double pass_next_write(double begun, double ended);
 
+/* Seconds between two rounds of a loop that are to begin `pace` apart, of which the last took
+ * `seconds`: none, if it took longer, as there is much to do; all of the pace behind one that
+ * failed. */
+double pass_pause(double pace, double seconds, bool has_failed);
+
 /* For what nobody waits for, between two pieces of the work, of which the last took `seconds`:
  * where hosts wait for a scheduler (db_servers_hosts_wait) it rests pass_rest of that, or until the
  * owner is to end. Nothing is open. */

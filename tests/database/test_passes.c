@@ -317,6 +317,16 @@ static void old_jobs_go_by_the_memory_that_they_take(void **state)
     assert_int_equal(purge_part_after(8, 17 << 20), 8);
 }
 
+static void rounds_begin_at_their_pace_or_one_behind_the_other(void **state)
+{
+    (void)state;
+    assert_real(pass_pause(10, 3, false), 7, 1e-9);
+    assert_real(pass_pause(10, 10, false), 0, 1e-9);
+    assert_real(pass_pause(10, 25, false), 0, 1e-9);
+    assert_real(pass_pause(10, 25, true), 10, 1e-9);
+    assert_real(pass_pause(10, 3, true), 10, 1e-9);
+}
+
 static void what_nobody_waits_for_takes_a_quarter_of_the_time(void **state)
 {
     (void)state;
@@ -536,6 +546,7 @@ int main(void)
         CASE(old_jobs_are_purged_as_many_as_may),
         CASE(waiting_hosts_are_given_way),
         cmocka_unit_test(old_jobs_go_by_the_memory_that_they_take),
+        cmocka_unit_test(rounds_begin_at_their_pace_or_one_behind_the_other),
         cmocka_unit_test(what_nobody_waits_for_takes_a_quarter_of_the_time),
         cmocka_unit_test(parts_follow_the_time_that_commands_take),
         cmocka_unit_test(writing_takes_a_twentieth_of_the_time),

@@ -9,6 +9,7 @@
 #include "server/fates/fates.h"
 #include "server/passes/command_look.h"
 #include "server/passes/orphan_count.h"
+#include "server/passes/pass_repeat.h"
 #include "server/passes/round.h"
 #include "tools/qmctl/check/hourly_look.h"
 #include "tools/qmctl/session/commands.h"
@@ -88,8 +89,7 @@ static void look_around(struct session *session, struct hourly_look **look)
     session->failure = (struct failure){.status = STATUS_OK};
 }
 
-/* Ended by a signal, when what is under way is done. A round that took longer than the pace has
- * much to do, and the next one follows at once; but not one that failed. */
+/* Ended by a signal, when what is under way is done. */
 static enum exit_code loop(struct session *session, struct pass_settings *settings, double pace)
 {
     static struct round_memory memory;
@@ -122,7 +122,7 @@ static enum exit_code loop(struct session *session, struct pass_settings *settin
         ending_obey();
         session->failure = (struct failure){.status = STATUS_OK};
         arena_rewind(session->arena, mark);
-        ending_sleep(status == STATUS_OK ? begun + pace - clock_seconds() : pace);
+        ending_sleep(pass_pause(pace, clock_seconds() - begun, status != STATUS_OK));
         ending_obey();
         if ((status == STATUS_DB_GONE || status == STATUS_DB_UNKNOWN) &&
             db_reopen(session->db) != STATUS_OK)

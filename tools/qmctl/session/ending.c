@@ -36,8 +36,6 @@ void ending_sleep(double seconds)
     struct timespec span = {.tv_sec = (time_t)seconds};
     sigset_t signals, before;
 
-    if (!(seconds > 0))
-        return;
     span.tv_nsec = (long)((seconds - (double)span.tv_sec) * 1e9);
     (void)sigemptyset(&signals);
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++)

@@ -10,7 +10,7 @@
 void ending_catch(void);
 /* One of them came: nothing new is to be begun. */
 bool ending_is_wanted(void);
-/* Sleeps, not longer than until one comes; not at all for 0 or less. */
+/* Sleeps, not longer than until one comes. */
 void ending_sleep(double seconds);
 /* Ends the process by the signal that came, if one did. */
 void ending_obey(void);
