@@ -11,14 +11,14 @@
 #include "server/base/banned.h"
 
 enum {
-    SHARES_MOST = 8,
+    SHARES_MOST = 8, /* more delete no faster (tests/cost/README.md) */
     SHARE_LEAST = 16 /* files: for fewer a thread is not worth while */
 };
 
 struct share {
     struct unlinking *files;
     size_t count;
-    struct pass_lease *lease; /* of the caller's own share; NULL: another */
+    struct pass_lease *lease; /* of a share that the caller does; NULL: of a thread's */
     atomic_bool *ends;
     pthread_t thread;
 };
@@ -59,8 +59,10 @@ void unlink_files(struct unlinking *files, size_t count, struct pass_lease *leas
            thread_start(&shares[started].thread, unlink_share, &shares[started]))
         started++;
     (void)unlink_share(&shares[0]);
-    for (size_t i = started; i < wanted; i++)
+    for (size_t i = started; i < wanted; i++) {
+        shares[i].lease = lease;
         (void)unlink_share(&shares[i]);
+    }
     for (size_t i = 1; i < started; i++)
         (void)pthread_join(shares[i].thread, NULL);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Many files are deleted by several threads, as a file system lets each deletion wait for its
- * journal or its network, and few of them wait for a processor. */
+/* Many files are deleted by several threads, since a deletion mostly waits: for the journal of the
+ * file system, or for a file server. */
 #ifndef SERVER_PASSES_UNLINKING_H
 #define SERVER_PASSES_UNLINKING_H
 
