@@ -101,8 +101,8 @@ static enum status check_file(const struct submitting *submitting, const struct 
     return status == STATUS_OK ? status : refuse_job(submitting, why.text);
 }
 
-static enum status set_parameter(struct submitting *submitting, struct job_parameters *values,
-                                 const char *name, double number)
+static enum status set_parameter(struct job_parameters *values, const char *name, double number,
+                                 struct failure *failure)
 {
     const struct parameter *parameter = parameter_find(text_from(name), PARAMETER_ARGUMENT);
     char text[64];
@@ -111,12 +111,13 @@ static enum status set_parameter(struct submitting *submitting, struct job_param
         return STATUS_OK;
     (void)snprintf(text, sizeof(text), parameter->type == PARAMETER_INTEGER ? "%.0f" : "%.17g",
                    number);
-    return parameter_set(values, parameter, text_from(text), submitting->desk->failure);
+    return parameter_set(values, parameter, text_from(text), failure);
 }
 
 static enum status add_flops(struct submitting *submitting, const struct wanted_job *job)
 {
     struct job_parameters unused;
+    struct failure why = {.status = STATUS_OK};
     double flops = job->rsc_fpops_est;
     enum status status = STATUS_OK;
 
@@ -130,10 +131,11 @@ static enum status add_flops(struct submitting *submitting, const struct wanted_
         submitting->flops = -1;
     else if (submitting->flops >= 0)
         submitting->flops += flops;
+    if (status != STATUS_OK || flops <= 0)
+        return status;
     /* What no job may have makes no sum, either. */
-    if (status == STATUS_OK && flops > 0)
-        status = set_parameter(submitting, &unused, "rsc_fpops_est", flops);
-    return status;
+    status = set_parameter(&unused, "rsc_fpops_est", flops, &why);
+    return status == STATUS_OK ? status : refuse_job(submitting, why.text);
 }
 
 static enum status look_at_job(void *context, const struct wanted_job *job)
@@ -349,7 +351,7 @@ static enum status read_parameters(struct submitting *submitting, struct job_par
 
     parameters_default(values);
     for (size_t i = 0; i < sizeof(given) / sizeof(given[0]) && status == STATUS_OK; i++)
-        status = set_parameter(submitting, values, given[i].name, given[i].value);
+        status = set_parameter(values, given[i].name, given[i].value, submitting->desk->failure);
     return status;
 }
 

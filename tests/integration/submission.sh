@@ -319,7 +319,7 @@ claim "which are no templates" not_made 'job 1' '' "$(job own_3 hello '<output_t
 rows "UPDATE user SET expavg_credit = 200"
 ask estimate_batch '<batch><app_name>work</app_name><job><rsc_fpops_est>3e9</rsc_fpops_est></job><job><rsc_fpops_est>3000000000.000000</rsc_fpops_est></job></batch>'
 claim "an estimate" is "$(value estimate_batch/seconds)" 2
-claim "of numbers that a job may have" refused 'rsc_fpops_est: 1e\+308 is not between' estimate_batch '<batch><app_name>work</app_name><job><rsc_fpops_est>1e308</rsc_fpops_est></job><job><rsc_fpops_est>1e308</rsc_fpops_est></job></batch>'
+claim "of numbers that a job may have" refused 'job 1: rsc_fpops_est: 1e\+308 is not between' estimate_batch '<batch><app_name>work</app_name><job><rsc_fpops_est>1e308</rsc_fpops_est></job><job><rsc_fpops_est>1e308</rsc_fpops_est></job></batch>'
 rows "UPDATE user SET expavg_credit = 0"
 ask estimate_batch '<batch><app_name>work</app_name><job><rsc_fpops_est>3e9</rsc_fpops_est></job></batch>'
 claim "without statistics" is "$(value estimate_batch/seconds)" 3
