@@ -38,7 +38,7 @@ done
 claim "a crowd gets jobs" some "$(value mix quartermaster jobs_per_s)"
 claim "and reports some" some "$(value mix quartermaster reports_per_s)"
 claim "each can have its own COMMIT" some "$(value apart quartermaster jobs_per_s)"
-claim "the page has a table of each part" test "$(grep -c '^## ' "$work/page.md")" = 5
+claim "the page has a table of each part" test "$(grep -c '^## ' "$work/page.md")" = 6
 claim "and a picture, where gnuplot is" test -s "$work/page.svg" -o -z "$(command -v gnuplot)"
 
 # A server that tells a host of a job which the database has with another: two machines of qmload, whose

@@ -181,6 +181,14 @@ function write_life(    key) {
         plain(key, "verified", "count") " jobs that hosts got is in the archive once, with this host, as valid; credit was granted once;"
     print "no file is left. p99 of a request " plain(key, "p99_ms", "%.1f") " ms, the longest " plain(key, "longest_ms", "%.1f") " ms."
 }
+function write_drain(    key) {
+    key = "drain quartermaster life"
+    print "\n## What is left to do, and nothing else\n"
+    print plain(key, "drained_jobs", "count") " finished jobs were passed on, compared and assimilated, and their files deleted, in " \
+        of(key, "drained_s", "%.1f") " s,"
+    print plain(key, "passed_per_s", "count") " a second; a job took " plain(key, "of_passed_ms", "%.3f") " ms of CPU, and of the database's " \
+        plain(key, "of_passed_db_ms", "%.3f") "."
+}
 function write_latency(    i, k, own) {
     print "\n## Latency at half of the greatest load\n"
     print "Open loop: each request has its time beforehand, and its latency counts from then. The stub has the same rate.\n"
@@ -368,6 +376,7 @@ END {
     if (has_part("few")) write_shapes("few", "With 8 connections")
     if (has_part("apart")) write_apart()
     if (has_part("life")) write_life()
+    if (has_part("drain")) write_drain()
     if (has_part("latency")) write_latency()
     if (has_part("connections")) write_connections()
     if (has_part("processes")) {
