@@ -39,8 +39,9 @@ accept() { # CONDITION
         assimilate_state = 1 WHERE $1"
 }
 export_to() { qmctl jobs export "$@" >"$work/export.log" 2>&1; }
-# The same beside the test, its number in $exporter.
+# The same beside the test, its number in $exporter. What the last one said is gone before, or it would be heard again.
 export_beside() {
+    : >"$work/export.log"
     "$QM_BINARY_DIR/qmctl" --project "$project" jobs export "$@" >"$work/export.log" 2>&1 &
     exporter=$!
     started+=("$exporter")
